@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PATIENCE = 200.0  # seconds for one answer on a busy machine
@@ -124,11 +123,6 @@ class Browser:
     def type(self, text):
         """Type a text where the cursor is."""
         self("Input.insertText", text=text)
-
-    def shot(self, path):
-        """Save a picture of the window."""
-        content = self("Page.captureScreenshot", format="png")["data"]
-        Path(path).write_bytes(base64.b64decode(content))
 
     def printed(self):
         """PDF of the page as it would be printed."""

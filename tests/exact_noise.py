@@ -214,53 +214,6 @@ class ExactStaircase:
         return mp.inf
 
 
-class ExactDensity:
-    """Any density proportional to exp(-psi(|t|)), by quadrature between seams.
-
-    Parameters
-    ----------
-    psi : callable
-        -log density at t >= 0 up to a constant, for numbers of mpmath.
-    scale : float
-        About the width of the noise.
-    seams : sequence of float
-        Where psi is not smooth.
-    """
-
-    def __init__(self, psi, scale, seams=()):
-        self.psi, self.seams = psi, [float(seam) for seam in seams]
-        self._cuts = [mp.mpf(scale) * 2**k for k in range(-4, 12)]
-        self.half = self.moment(0)
-
-    def moment(self, power, start=0):
-        """Return the integral of t^power exp(-psi) over t >= start."""
-        start = mp.mpf(start)
-        cuts = {start + c for c in self._cuts} | {mp.mpf(c) for c in self.seams if c > start}
-        top = self.psi(start)  # far out the integrand is below what the quadrature resolves
-        part = mp.quad(
-            lambda t: t**power * mp.exp(top - self.psi(t)), [start, *sorted(cuts), mp.inf]
-        )
-        return part * mp.exp(-top)
-
-    def log_density(self, t):
-        return -self.psi(t) - mp.log(2 * self.half)
-
-    def log_tail(self, t):
-        return mp.log(self.moment(0, t) / (2 * self.half))
-
-    def variance(self):
-        return self.moment(2) / self.half
-
-    def mean_abs(self):
-        return self.moment(1) / self.half
-
-    def fisher(self):
-        """E of the squared derivative of psi."""
-        cuts = sorted({mp.mpf(0), *self._cuts, *map(mp.mpf, self.seams)})
-        total = mp.quad(lambda t: mp.diff(self.psi, t) ** 2 * mp.exp(-self.psi(t)), [*cuts, mp.inf])
-        return total / self.half
-
-
 RATIOS = [0.0, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.97, 1.0, 2.0, 5.5, 12.0, 26.0, 39.0, 300.0, 2e4]
 FLIPPED = [FlippedHuber(b * g, g) for b, g in zip(RATIOS, [1.0, 0.3, 7.0] * 5, strict=True)]
 OFFSETS = [0.0, 1e-12, 1e-3, 0.6, 0.99, 1.0, 2.0, 7.0, 40.0, 1e4, 1e9]

@@ -16,8 +16,8 @@ PARTS = [
 
 
 def copy_into(folder: Path, *more: str) -> Path:
-    """Copy what a run needs, and more; the copy's own package is the one that is imported."""
-    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    """Copy what a run needs, and more, with its bytecode; the copy's own package is imported."""
+    ignore = shutil.ignore_patterns("*.egg-info")
     for part in (*PARTS, *more):
         target = folder / part
         target.parent.mkdir(parents=True, exist_ok=True)

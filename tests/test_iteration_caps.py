@@ -24,7 +24,6 @@ from dpnoise.noise import (
 )
 
 PACKAGES = Path(dpnoise.__file__).parent, Path(dpnoise_papers.__file__).parent
-TESTS = Path(__file__).parent
 _SOLVERS = {
     "brentq", "minimize", "minimize_scalar", "linprog", "milp", "quad", "root_scalar", "fsolve",
     "least_squares", "newton", "bisect", "curve_fit", "LogisticRegression", "Lasso",

@@ -136,7 +136,7 @@ def test_every_mechanism_for_integers(ball, budget):
         if budget[1] == 0.0:
             assert verify(certify(row)).upper == 0
             assert not audit_noise(row, size=200, seed=3).contradicted
-        elif not isinstance(ball, Box):  # charged as a list, as below
+        elif not isinstance(ball, Box) and "rounded" not in row.name:  # lists: below; real: above
             assert not audit_charge_is_too_small(row, ball)
     for family in INTEGER_FAMILIES if budget[1] else ():
         found = calibrate(family, epsilon=1.0, delta=1e-6, sensitivity=ball)

@@ -85,6 +85,10 @@ def test_the_histogram_of_ten_releases():
     found = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
     assert found.epsilon == pytest.approx(float(here), abs=2e-4)
     assert round(found.epsilon, 2) == float(printed)
+    assert found.noise.std() <= 5.0 * (1 + 1e-9)
+    assert found.noise.unimodal
+    assert found.variance == found.noise.var()
+    assert vector_profile(found.noise, 1.0, found.epsilon, copies=10).upper == found.delta <= 1e-6
 
 
 def test_variances_of_ten_coordinates():

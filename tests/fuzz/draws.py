@@ -30,7 +30,6 @@ FAMILIES = [
     Staircase,
 ]
 COPIES = [2, 2, 2, 3, 3, 4, 5, 6, 8, 10, 20, 50, 100]
-_ULP = 2.0**-52
 
 
 class Draws:

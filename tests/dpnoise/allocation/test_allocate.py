@@ -21,11 +21,12 @@ from dpnoise import (
 )
 from dpnoise.allocation import allocate as module
 from dpnoise.allocation.allocate import second_opinion
+from for_all import for_all
 
 GOOD = {"epsilon": 1.0, "delta": 1e-6}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sensitivities", "options", "names"),
     [
         ([1.0, -2.0], {}, ["sensitivities", "-2"]),
@@ -134,18 +135,19 @@ def one_or_many(noises):
     return noises[0] if len(noises) == 1 else noises
 
 
-@pytest.mark.parametrize("scheme", ["optimal", "spr", "iid"])
-@pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)
-def test_the_second_account_agrees(noises, epsilon, delta, name, scheme):
-    budget = {"epsilon": epsilon, "delta": delta}
-    found = allocate(LAMBDAS, noise=one_or_many(noises), scheme=scheme, **budget)
-    second = second_opinion(noises, LAMBDAS, found, (epsilon, delta), 1)
-    assert second.name == name
-    if delta > 0.0:
-        assert second.log_lower <= math.log(delta)
-        assert second.log_upper <= math.log(delta) + 1e-2
-    else:
-        assert second.log_upper == -math.inf
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_the_second_account_agrees(request_):
+    noises, epsilon, delta, name = request_
+    for scheme in ("optimal", ("spr", "iid")[REQUESTS.index(request_) % 2]):
+        budget = {"epsilon": epsilon, "delta": delta}
+        found = allocate(LAMBDAS, noise=one_or_many(noises), scheme=scheme, **budget)
+        second = second_opinion(noises, LAMBDAS, found, (epsilon, delta), 1)
+        assert second.name == name
+        if delta > 0.0:
+            assert second.log_lower <= math.log(delta)
+            assert second.log_upper <= math.log(delta) + 1e-2
+        else:
+            assert second.log_upper == -math.inf
 
 
 @pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)

@@ -9,6 +9,7 @@ from scipy import optimize, special
 
 from dpnoise import Gaussian, Huber, Laplace, allocate, gaussian_sigma
 from dpnoise.allocation.closed_forms import resources
+from for_all import for_all
 
 BUDGET = {"gaussian": {"epsilon": 0.7, "delta": 1e-6}, "laplace": {"epsilon": 0.7}}
 POWER = {"gaussian": 2, "laplace": 1}
@@ -25,10 +26,10 @@ def least_unit(noise):
     return Fraction(1) / Fraction(BUDGET[noise]["epsilon"])
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("spread", [0, 3, 100])
-@pytest.mark.parametrize("compositions", [1, 7])
+@for_all("noise", NOISES)
+@for_all("scheme", SCHEMES)
+@for_all("spread", [0, 3, 100])
+@for_all("compositions", [1, 7])
 def test_account_holds_in_exact_arithmetic(noise, scheme, spread, compositions):
     rng = np.random.default_rng(spread)
     for size in (1, 2, 33):
@@ -46,7 +47,7 @@ def test_account_holds_in_exact_arithmetic(noise, scheme, spread, compositions):
         assert 1 - Fraction(1, 10**12) < share <= 1
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@for_all("noise", NOISES)
 def test_account_holds_for_many_coordinates(noise):
     lambdas = np.random.default_rng(1).random(100_000) ** 4
     scales = allocate(lambdas, noise=noise, p=3, **BUDGET[noise])
@@ -60,7 +61,7 @@ def test_account_holds_for_many_coordinates(noise):
         assert 1 - mpmath.mpf(10) ** -12 < spent / whole <= 1
 
 
-@pytest.mark.parametrize("lambdas", PROFILES)
+@for_all("lambdas", PROFILES)
 def test_paper_formulas(lambdas):
     mu = 1.0 / least_unit("gaussian")
     epsilon = BUDGET["laplace"]["epsilon"]
@@ -82,9 +83,9 @@ def test_paper_formulas(lambdas):
         close("laplace", "optimal", lambdas ** (1 / (p + 1)) * total / epsilon, p=p)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [1.0, 1.7, 2.0, 6.0])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@for_all("noise", NOISES)
+@for_all("p", [1.0, 1.7, 2.0, 6.0])
+@for_all("seed", [0, 1, 2])
 def test_a_generic_optimiser_finds_the_same(noise, p, seed):
     # In x = log s both the error and the account are log-sum-exp functions: a convex problem.
     rng = np.random.default_rng(seed)
@@ -115,8 +116,8 @@ def test_a_generic_optimiser_finds_the_same(noise, p, seed):
     assert ours <= found.fun + 1e-11
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [1.0, 2.0, 3.5])
+@for_all("noise", NOISES)
+@for_all("p", [1.0, 2.0, 3.5])
 def test_stationarity(noise, p):
     lambdas, weights = RNG.random(50), RNG.random(50) + 0.1
     scales = allocate(lambdas, noise=noise, p=p, weights=weights, **BUDGET[noise])
@@ -125,9 +126,9 @@ def test_stationarity(noise, p):
     np.testing.assert_allclose(multiplier, multiplier[0], rtol=1e-10)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("p", [1.0, 2.0, 5.0])
-@pytest.mark.parametrize("lambdas", PROFILES)
+@for_all("noise", NOISES)
+@for_all("p", [1.0, 2.0, 5.0])
+@for_all("lambdas", PROFILES)
 def test_the_error_for_which_each_scheme_is_optimal(noise, p, lambdas):
     q = POWER[noise]
 
@@ -142,8 +143,8 @@ def test_the_error_for_which_each_scheme_is_optimal(noise, p, lambdas):
     np.testing.assert_allclose(worst, scales(scheme="iid"), rtol=1e-6)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@for_all("noise", NOISES)
+@for_all("scheme", SCHEMES)
 def test_units_order_and_weights_in_common_do_not_matter(noise, scheme):
     lambdas, weights = RNG.random(40), RNG.random(40)
     order = RNG.permutation(40)
@@ -157,8 +158,8 @@ def test_units_order_and_weights_in_common_do_not_matter(noise, scheme):
     np.testing.assert_allclose(scales(lambdas, 1e-9 * weights), one, rtol=1e-12)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@for_all("noise", NOISES)
+@for_all("scheme", SCHEMES)
 def test_coordinates_that_never_move_get_no_noise_and_do_not_count(noise, scheme):
     lambdas = np.array([0.0, 2.0, 0.0, 1.0])
     scales = allocate(lambdas, noise=noise, scheme=scheme, **BUDGET[noise])
@@ -167,8 +168,8 @@ def test_coordinates_that_never_move_get_no_noise_and_do_not_count(noise, scheme
     assert np.array_equal(allocate([0.0, 0], noise=noise, scheme=scheme, **BUDGET[noise]), [0, 0])
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@for_all("noise", NOISES)
+@for_all("scheme", SCHEMES)
 def test_passes_are_coordinates(noise, scheme):
     lambdas = np.array([0.3, 1.0, 2.0])
     passes = allocate(lambdas, noise=noise, scheme=scheme, compositions=5, **BUDGET[noise])
@@ -176,7 +177,7 @@ def test_passes_are_coordinates(noise, scheme):
     np.testing.assert_allclose(np.tile(passes, 5), tiled, rtol=1e-12)
 
 
-@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+@for_all("p", [1.0, 2.0, 3.0])
 def test_noise_objects_stand_for_their_shapes(p):
     lambdas, weights = np.array([0.5, 1.0, 4.0]), np.array([1.0, 3.0, 2.0])
     mixed = [Gaussian(0.2), Gaussian(1.0), Gaussian(7.0)]
@@ -190,7 +191,7 @@ def test_noise_objects_stand_for_their_shapes(p):
         np.testing.assert_allclose(3.0 * factor, sigma, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@for_all("scheme", SCHEMES)
 def test_bounded_losses_add_up_to_epsilon(scheme):
     lambdas = np.array([0.5, 1.0, 4.0])
     noises = [Laplace(2.0), Huber(1.5, 3.0), Laplace(0.1)]
@@ -217,7 +218,7 @@ LAMBDAS = np.array([0.3, 1.0, 2.5, 0.0])
 HALF = {"gaussian": {"epsilon": 0.5, "delta": 1e-6}, "laplace": {"epsilon": 0.5}}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("noise", "scheme", "power"),
     [
         ("gaussian", "optimal", 1.0),
@@ -238,7 +239,7 @@ def test_shares_of_the_budget(noise, scheme, power):
     np.testing.assert_allclose(spent, total * ratios / ratios.sum(), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arguments", "names"),
     [
         (([1.0], [0.0], "gaussian"), ["scales", "positive", "[0]"]),

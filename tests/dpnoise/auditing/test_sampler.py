@@ -52,8 +52,8 @@ def random_case(rng):
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_the_bound_is_below_the_truth_as_often_as_stated(confidence):
-    """150 audits: more misses than this have odds of one in a million."""
-    rng, misses, repetitions = np.random.default_rng([2026, 1]), 0, 150
+    """More misses of 100 audits than this have odds of one in a million."""
+    rng, misses, repetitions = np.random.default_rng([2026, 1]), 0, 100
     for _ in range(repetitions):
         (first, second), delta, true = random_case(rng)
         found = audit_sampler(first, second, delta=delta, confidence=confidence, size=400, seed=rng)
@@ -62,7 +62,7 @@ def test_the_bound_is_below_the_truth_as_often_as_stated(confidence):
 
 
 def test_thresholds_that_are_fixed_beforehand_are_corrected_for_their_number():
-    rng, misses, repetitions = np.random.default_rng([2026, 2]), 0, 300
+    rng, misses, repetitions = np.random.default_rng([2026, 2]), 0, 150
     levels = np.linspace(-2.0, 3.0, 15)
     for _ in range(repetitions):
         first, second = shifted(Laplace(1.0))
@@ -151,8 +151,8 @@ def test_more_than_delta_is_needed_to_contradict_a_claim_with_infinite_losses():
     def second(size, _):
         return np.zeros(size)
 
-    for delta, refuted in ((0.01, True), (0.019, True), (0.021, False), (0.5, False)):
-        found = audit_sampler(first, second, epsilon=1.0, delta=delta, size=1_000_000)
+    for delta, refuted in ((0.018, True), (0.021, False)):
+        found = audit_sampler(first, second, epsilon=1.0, delta=delta, size=400_000)
         assert found.contradicted == refuted
 
 
@@ -212,9 +212,9 @@ def laplace(scale):
 
 
 def test_laplace_noise_shows_nearly_its_epsilon_and_never_more():
-    """Twenty audits at confidence 0.99 each: the claim is true, two false alarms have odds 2 %."""
+    """Ten audits at confidence 0.99 each: the claim is true, two false alarms have odds 0.4 %."""
     settings = {"epsilon": 1.0, "delta": 0.0, "confidence": 0.99, "runs": 4000}
-    found = [audit_mechanism(laplace(1.0), 0, 1, seed=stream(k), **settings) for k in range(20)]
+    found = [audit_mechanism(laplace(1.0), 0, 1, seed=stream(k), **settings) for k in range(10)]
     assert sum(one.contradicted for one in found) <= 1
     assert sum(one.epsilon > 1.0 for one in found) <= 1
     assert np.median([one.epsilon for one in found]) > 0.75

@@ -12,11 +12,12 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import FlippedHuber, Laplace, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp
+from for_all import for_all
 
 MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")
 BUDGETS = [(0.01, 1e-9), (0.5, 1e-6), (1.0, 1e-300), (1.0, 0.3), (8.0, 1e-5), (300.0, 1e-12)]
 SHAPES = [(1, 1), (10, 1), (3, 4), (20, 50), (784, 7)]
-mechanisms = pytest.mark.parametrize("mechanism", MECHANISMS)
+mechanisms = for_all("mechanism", MECHANISMS)
 
 
 def calibrated(mechanism, epsilon=1.0, delta=1e-6, coordinates=8, passes=5, **options):
@@ -26,8 +27,8 @@ def calibrated(mechanism, epsilon=1.0, delta=1e-6, coordinates=8, passes=5, **op
 
 
 @mechanisms
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
-@pytest.mark.parametrize(("K", "L"), SHAPES)
+@for_all(("epsilon", "delta"), BUDGETS)
+@for_all(("K", "L"), SHAPES)
 def test_every_release_together_keeps_the_budget(mechanism, epsilon, delta, K, L):
     """Recomputed release by release, at unequal sensitivities and after scaling."""
     lambdas = 10 ** np.random.default_rng(K).uniform(-4, 2, K)
@@ -45,7 +46,7 @@ def test_every_release_together_keeps_the_budget(mechanism, epsilon, delta, K, L
         assert (xi, eta) == pytest.approx((result.xi, result.eta), rel=1e-12)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+@for_all(("epsilon", "delta"), BUDGETS)
 def test_one_release_is_the_direct_computation(epsilon, delta):
     eta = eta_from_dp(epsilon, delta)
     gaussian = calibrated("gaussian", epsilon, delta, 1, 1)
@@ -63,8 +64,8 @@ def test_one_release_is_the_direct_computation(epsilon, delta):
     assert flipped.unit.var() == pytest.approx(best, rel=1e-12)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
-@pytest.mark.parametrize(("K", "L"), SHAPES)
+@for_all(("epsilon", "delta"), BUDGETS)
+@for_all(("K", "L"), SHAPES)
 def test_mechanisms_are_ordered(epsilon, delta, K, L):
     gaussian, flipped, tight = (calibrated(m, epsilon, delta, K, L) for m in MECHANISMS)
     assert flipped.unit.var() <= gaussian.unit.var() * (1 + 1e-13)
@@ -91,7 +92,7 @@ def test_passes_and_coordinates_are_exchangeable(mechanism):
     )
 
 
-@pytest.mark.parametrize(("epsilon", "K", "L"), [(1.0, 1, 1), (5.0, 4, 1), (20.0, 3, 3)])
+@for_all(("epsilon", "K", "L"), [(1.0, 1, 1), (5.0, 4, 1), (20.0, 3, 3)])
 def test_few_passes_tend_to_pure_laplace(epsilon, K, L):
     """Towards xi = epsilon the composition is Laplace with beta = K L / epsilon."""
     pure = Laplace(K * L / epsilon).var()
@@ -142,7 +143,7 @@ def test_unit_noise_is_scaled_to_the_sensitivity(mechanism):
         result.scaled(0.0)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("options", "words"),
     [
         (
@@ -162,7 +163,7 @@ def test_bad_input_names_every_problem(options, words):
     assert all(word in str(error.value) for word in words)
 
 
-@pytest.mark.parametrize("count", [0, 2**70, 10**400, 1.5, True, None])
+@for_all("count", [0, 2**70, 10**400, 1.5, True, None])
 def test_counts_out_of_range_are_named(count):
     with pytest.raises(
         ValueError, match=r"passes: expected a whole.*coordinates: expected a whole"
@@ -170,7 +171,7 @@ def test_counts_out_of_range_are_named(count):
         coordinate_noise("gaussian", epsilon=1.0, delta=1e-3, coordinates=count, passes=count)
 
 
-@pytest.mark.parametrize("mechanism", [np.ones(2), None, ["gaussian"]])
+@for_all("mechanism", [np.ones(2), None, ["gaussian"]])
 def test_a_mechanism_of_another_type_is_named(mechanism):
     with pytest.raises(ValueError, match="mechanism: expected one of"):
         coordinate_noise(mechanism, epsilon=1.0, delta=1e-3, coordinates=2, passes=2)

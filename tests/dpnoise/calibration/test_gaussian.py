@@ -43,18 +43,18 @@ def test_grid_is_private_and_tight(epsilons, deltas):
         certify(*case)
 
 
-def test_a_million_random_pairs():
+def test_many_random_pairs():
     """All against our own profile, which `test_privacy_gaussian` checks; a sample against Arb."""
     rng = np.random.default_rng(5)
-    n = 10**6
+    n = 150_000
     epsilon = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-12, 3, n), rng.uniform(0, 20, n))
     delta = 10 ** np.where(rng.random(n) < 0.5, rng.uniform(-300, 0, n), rng.uniform(-15, 0, n))
     sensitivity = 10 ** rng.uniform(-5, 5, n)
     sigma = gaussian_sigma(epsilon, delta, sensitivity)
-    for block in np.array_split(np.arange(n), 60):
+    for block in np.array_split(np.arange(n), 10):
         mu = sensitivity[block] / sigma[block]
         assert np.all(gaussian_log_delta(mu, epsilon[block]) <= np.log(delta[block]))
-    for k in rng.integers(0, n, 1000):
+    for k in rng.integers(0, n, 300):
         certify(epsilon[k], delta[k], sigma[k], sensitivity[k])
 
 

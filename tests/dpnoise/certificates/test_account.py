@@ -67,6 +67,7 @@ def gaussian_blocks(cut, sigmas):
     )
 
 
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize("ball", SETS, ids=repr)
 def test_every_set_and_every_cut_gives_the_exact_quadratic_form(ball):
     rng = np.random.default_rng(1)

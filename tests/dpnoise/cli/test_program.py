@@ -20,6 +20,7 @@ from dpnoise.mechanisms.compare import METHOD_FAMILIES
 from dpnoise.mechanisms.request import ERRORS
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.relation import RELATIONS
+from for_all import for_all
 
 COMMAND = [sys.executable, "-m", "dpnoise.cli"]
 ONE = "best --sensitivity 1"
@@ -93,7 +94,7 @@ def test_the_version_is_that_of_the_package():
     assert run("--version").stdout == f"dpnoise {dpnoise.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["best", "--help"]])
+@for_all("arguments", [["--version"], ["--help"], ["best", "--help"]])
 def test_the_start_imports_nothing_heavy(arguments):
     code = (
         "import sys, runpy\nsys.argv[1:] = {!r}\n"
@@ -107,7 +108,7 @@ def test_the_start_imports_nothing_heavy(arguments):
     assert not done.stderr.strip()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "number", "expected"),
     [("dpnoise ca", 1, "calibrate"), ("dpnoise calibrate flip", 2, "flipped-huber")],
 )
@@ -116,7 +117,7 @@ def test_completion(words, number, expected):
     assert done.stdout.strip() == f"plain,{expected}"
 
 
-@pytest.mark.parametrize("name", ["", *program.commands])
+@for_all("name", ["", *program.commands])
 def test_h_is_help(name):
     short, long = (CliRunner().invoke(program, [*name.split(), flag]) for flag in ("-h", "--help"))
     assert short.exit_code == long.exit_code == 0
@@ -130,7 +131,7 @@ def test_without_arguments_it_prints_its_help():
     assert all(name in done.stdout for name in program.commands)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arguments", "hint"),
     [
         (["bets"], "'best'"),
@@ -178,7 +179,7 @@ def test_a_missing_package_is_one_message(tmp_path, package, arguments, extra):
     assert done.stderr == f"dpnoise: {package} is not installed: {advice}\n"
 
 
-@pytest.mark.parametrize(("words", "parts"), MISTAKES)
+@for_all(("words", "parts"), MISTAKES)
 def test_a_mistake_is_one_message_and_no_answer(words, parts):
     if not words.startswith("profile") and "--relation" not in words:
         words += " --relation add-remove"
@@ -213,7 +214,7 @@ def test_a_relation_has_no_default(words, tmp_path, monkeypatch):
         assert sentence in stated.stdout
 
 
-@pytest.mark.parametrize("words", ["best --epsilon -1 --json", "best --json --nothing"])
+@for_all("words", ["best --epsilon -1 --json", "best --json --nothing"])
 def test_with_json_the_message_is_an_object(words):
     done = CliRunner().invoke(program, words.split())
     assert (done.exit_code, done.stdout) == (2, "")

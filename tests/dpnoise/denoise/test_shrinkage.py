@@ -14,13 +14,14 @@ from dpnoise.denoise.shrinkage import (
     sure_threshold,
     universal_threshold,
 )
+from for_all import for_all
 
 SIGMA = 1.7
-dimensions = pytest.mark.parametrize("d", [3, 4, 10, 300])
+dimensions = for_all("d", [3, 4, 10, 300])
 
 
 @dimensions
-@pytest.mark.parametrize("prior_variance", [0.0, 0.3, 5.0])
+@for_all("prior_variance", [0.0, 0.3, 5.0])
 def test_theorem_11_corrected_is_the_integral_of_sure_over_the_radius(d, prior_variance):
     spread = prior_variance + SIGMA**2
 
@@ -33,7 +34,7 @@ def test_theorem_11_corrected_is_the_integral_of_sure_over_the_radius(d, prior_v
     assert james_stein_bayes_risk(d, prior_variance, SIGMA) == pytest.approx(risk + rest, rel=1e-8)
 
 
-@pytest.mark.parametrize("d", [6, 30])
+@for_all("d", [6, 30])
 def test_theorem_11_corrected_against_simulation(d):
     """Four standard errors: a false alarm once in 16,000; d >= 6 for a finite variance."""
     rng = np.random.default_rng(11)
@@ -54,8 +55,8 @@ def test_the_bayes_risk_is_exceeded_by_a_factor_without_bound(d):
     assert bayes_risk(d, 0.0, SIGMA) == 0.0
 
 
-@pytest.mark.parametrize("d", [3, 10])
-@pytest.mark.parametrize("length", [0.0, 2.0, 4.0])
+@for_all("d", [3, 10])
+@for_all("length", [0.0, 2.0, 4.0])
 def test_james_stein_dominates_the_data_and_its_positive_part_dominates_it(d, length):
     """Stein's improvement (d-2)^2 sigma^4 E 1/|y|^2, by quadrature and by simulation."""
     rng = np.random.default_rng(12)
@@ -90,7 +91,7 @@ def test_extremes():
     assert james_stein([1e-99] * 3, 1e-100) == pytest.approx([1e-99 * (1 - 1 / 300)] * 3)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "words"),
     [
         (lambda: james_stein([1.0, 2.0], -1.0), ["d >= 3", "shape (2,)", "sigma", "-1.0"]),
@@ -109,7 +110,7 @@ def test_every_problem_is_named(call, words):
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("t", [0.5, 3.0])
+@for_all("t", [0.5, 3.0])
 def test_sure_of_soft_thresholds_is_unbiased(t):
     """Four standard errors: a false alarm once in 16,000 for each of two."""
     rng = np.random.default_rng(13)
@@ -119,7 +120,7 @@ def test_sure_of_soft_thresholds_is_unbiased(t):
     assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(len(excess))
 
 
-@pytest.mark.parametrize("t", [0.0, 0.7, 3.0])
+@for_all("t", [0.0, 0.7, 3.0])
 def test_soft_threshold_is_the_proximal_map_of_the_absolute_value(t):
     for y in (-2.0, -0.7, 0.0, 0.4, 5.0):
         found = optimize.minimize_scalar(
@@ -128,7 +129,7 @@ def test_soft_threshold_is_the_proximal_map_of_the_absolute_value(t):
         assert soft_threshold([y], t)[0] == pytest.approx(found.x, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_all("seed", range(4))
 def test_sure_threshold_beats_a_dense_grid(seed):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(3, 40)) * [[1.0], [3.0], [0.1]]
@@ -158,7 +159,7 @@ def test_universal_threshold_is_seldom_exceeded():
     assert abs(np.sum(exceed) - 200 * expected) < 4 * np.sqrt(200 * expected)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "words"),
     [
         (lambda: soft_threshold([1.0], -1.0), ["threshold", "-1.0"]),

@@ -31,6 +31,7 @@ from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.optimality.certificates import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.spheroid import Spheroid
+from for_all import for_all
 
 R, ONE = "add-remove", "replace-one"
 COUNTS = [
@@ -86,7 +87,7 @@ def test_values_for_a_person_in_all_counts():
         assert smallest(bins).var()[0] == pytest.approx(2.0 * (K - 1) / K, rel=1e-12)
 
 
-@pytest.mark.parametrize("counts", COUNTS, ids=repr)
+@for_all("counts", COUNTS)
 def test_mu_is_the_largest_of_all_differences(counts):
     noise = smallest(counts)
     inverse = np.linalg.pinv(noise.covariance(), rcond=1e-9)
@@ -100,7 +101,7 @@ def test_mu_is_the_largest_of_all_differences(counts):
     assert other.mu(counts) == pytest.approx(math.sqrt(largest), rel=1e-12)
 
 
-@pytest.mark.parametrize("counts", COUNTS, ids=repr)
+@for_all("counts", COUNTS)
 def test_no_mixture_of_differences_proves_more_and_one_proves_as_much(counts):
     """Duality: tr(M^(1/2))^2 <= trace of every covariance with mu = 1, M second moments."""
     trace = float(np.sum(smallest(counts).var()))
@@ -115,7 +116,7 @@ def test_no_mixture_of_differences_proves_more_and_one_proves_as_much(counts):
     assert trace == pytest.approx(bound / certificate.bound(1.0, 0.0), rel=1e-4)
 
 
-@pytest.mark.parametrize("counts", [COUNTS[0], COUNTS[1], COUNTS[5]], ids=repr)
+@for_all("counts", [COUNTS[0], COUNTS[1], COUNTS[5]])
 def test_no_other_covariance_has_a_smaller_trace(counts):
     """A search over all covariances L L', without symmetry."""
     K, d = counts.of, differences(counts)
@@ -179,8 +180,8 @@ BALLS = [
 ]
 
 
-@pytest.mark.parametrize("unit", [TILTED, Spheroid(1.0, 3.0, of=3), Spheroid(2.0, 1.0, of=3)])
-@pytest.mark.parametrize("ball", BALLS, ids=repr)
+@for_all("unit", [TILTED, Spheroid(1.0, 3.0, of=3), Spheroid(2.0, 1.0, of=3)])
+@for_all("ball", BALLS)
 def test_no_difference_of_any_set_has_a_larger_mu(ball, unit):
     """Against a search over directions; the bound is attained unless a set is no exact one."""
     noise = CorrelatedGaussian(unit, 1.5)
@@ -216,7 +217,7 @@ def test_a_set_of_one_number_or_in_one_count_needs_no_correlation():
     assert found.std == pytest.approx(gaussian_sigma(1.0, 1e-6), rel=1e-12)
 
 
-@pytest.mark.parametrize("counts", [*COUNTS, Counts(1000, of=1000, relation=R)], ids=repr)
+@for_all("counts", [*COUNTS, Counts(1000, of=1000, relation=R)])
 def test_the_row_of_the_table(counts):
     table = compare(counts, epsilon=0.5, delta=1e-6, exhaustive=False)
     row, plain = table["correlated Gaussian"], table["Gaussian"]
@@ -276,7 +277,7 @@ def test_noise_in_a_plane_protects_only_the_plane():
     assert noise.logpdf([1.0, 0.0, 0.0, 0.0]) == -math.inf
 
 
-@pytest.mark.parametrize("unit", [TILTED, Spheroid(1.0, 3.0, of=3)], ids=repr)
+@for_all("unit", [TILTED, Spheroid(1.0, 3.0, of=3)])
 def test_density_moments_and_draws(unit):
     noise = CorrelatedGaussian(unit, 1.5)
     draws = noise.rvs(40_000, 1)

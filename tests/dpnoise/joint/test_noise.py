@@ -9,12 +9,13 @@ from scipy import stats
 from dpnoise import L1, L2, Box, Gaussian, Laplace, LInf, Staircase, Subbotin, TruncatedLaplace
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise import KNorm, Staircase2D
+from for_all import for_all
 from joint_sets import SETS
 
 DRAWS = 20_000
 KINDS = [(0.7, 1.0, math.inf), (2.0, 2.5, math.inf), (1.5, 1.0, 4.0), (1.0, 3.0, 0.8)]
-every_set = pytest.mark.parametrize("ball", SETS, ids=str)
-every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+every_set = for_all("ball", SETS)
+every_kind = for_all("kind", KINDS)
 
 
 @every_set
@@ -62,7 +63,7 @@ def test_density_has_mass_one_and_belongs_to_the_samples(ball, kind):
     assert abs(np.mean(weight) - share) < 6 * np.std(weight) / math.sqrt(DRAWS)
 
 
-@pytest.mark.parametrize("ball", [LInf(2.0), L2(2.0), Box([2.0])], ids=str)
+@for_all("ball", [LInf(2.0), L2(2.0), Box([2.0])])
 def test_one_coordinate_is_the_noise_of_the_scalar_families(ball):
     t = np.array([-3.0, 0.0, 0.2, 7.9])
     pairs = [
@@ -88,7 +89,7 @@ def test_k_norm_noise_of_the_three_norms():
         assert math.isclose(noise.mean_abs()[0], known.mean_abs(), rel_tol=1e-13)
 
 
-@pytest.mark.parametrize("K", [1, 5, 10, 1000])
+@for_all("K", [1, 5, 10, 1000])
 def test_variance_in_the_norm_of_the_box(K):
     noise = RadialNoise(LInf(1.0, of=K), 1.0 / 0.3)
     assert math.isclose(noise.var()[0], (K + 1) * (K + 2) / (3 * 0.3**2), rel_tol=1e-12)
@@ -102,7 +103,7 @@ def test_scaling_stretches_the_density():
     assert np.allclose(twice.var(), 4 * noise.var(), rtol=1e-14)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (
@@ -121,7 +122,7 @@ def test_bad_input_names_every_problem(make, words):
     assert all(word in str(error.value) for word in words)
 
 
-every = pytest.mark.parametrize("ball", SETS, ids=str)
+every = for_all("ball", SETS)
 
 
 @every
@@ -145,7 +146,7 @@ def test_moments_and_layers_are_those_of_the_samples(ball):
 
 
 @every
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0])
+@for_all("epsilon", [0.01, 1.0, 30.0])
 def test_the_loss_is_epsilon_at_most_and_attained(ball, epsilon):
     noise = NormStaircase(ball, epsilon, 0.3)
     x = noise.rvs(500, random_state=5)
@@ -169,7 +170,7 @@ def test_one_and_two_coordinates_are_the_known_staircases():
     assert math.isclose(plane.var()[0], known.var(), rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("K", [1, 7, 1000])
+@for_all("K", [1, 7, 1000])
 def test_small_epsilon_is_k_norm_noise(K):
     """The midpoint staircase differs by a relative epsilon^2."""
     for epsilon in (0.1, 0.01):
@@ -187,7 +188,7 @@ def test_scaling_and_shapes():
     assert noise.logpdf([math.inf, 0.0, 0.0]) == -math.inf
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: NormStaircase("x", -1.0, 1.0), ["ball", "'x'", "epsilon", "-1", "gamma"]),

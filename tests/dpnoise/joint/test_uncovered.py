@@ -4,18 +4,18 @@ import math
 
 import mpmath
 import numpy as np
-import pytest
 from scipy import special
 
 from dpnoise import L1, L2, AtMost, Box, Counts, LInf
 from dpnoise.joint.uncovered import Uncovered, relative_error
+from for_all import for_all
 from joint_sets import SETS, corners
 
-every = pytest.mark.parametrize("ball", SETS, ids=str)
+every = for_all("ball", SETS)
 
 
 @every
-@pytest.mark.parametrize(("a", "e"), [(0.5, 0.2), (0.1, 0.0), (1.0, 0.9), (3.0, 0.5), (1.5, 4.0)])
+@for_all(("a", "e"), [(0.5, 0.2), (0.1, 0.0), (1.0, 0.9), (3.0, 0.5), (1.5, 4.0)])
 def test_bounds_hold_for_simulated_shares(ball, a, e):
     """5 standard errors (fixed seed)."""
     points = ball.sample(20_000, random_state=1)
@@ -42,7 +42,7 @@ def test_it_rises_with_the_shift_and_falls_with_the_excess(ball):
     assert np.all(share.upper(1e9, np.array([0.0, 5.0])) >= 1.0 - 1e-9)
 
 
-@pytest.mark.parametrize("K", [2, 3, 50, 1000])
+@for_all("K", [2, 3, 50, 1000])
 def test_caps_against_arbitrary_precision(K):
     """The volume of the intersection of two balls, by mpmath's incomplete beta function."""
     share = Uncovered(L2(1.0, of=K))
@@ -70,7 +70,7 @@ def test_every_set_is_bounded_by_the_box_of_as_many_coordinates():
     assert Uncovered(L2(1.0, of=6)).upper(a, e) < box
 
 
-@pytest.mark.parametrize("a", [1.5, 30.0, 300.0, 1500.0, 3000.0])
+@for_all("a", [1.5, 30.0, 300.0, 1500.0, 3000.0])
 def test_relative_errors_of_the_special_functions(a):
     """Against 350 digits, from the left tail to 35 standard deviations right of the mean."""
     rng = np.random.default_rng(int(a))

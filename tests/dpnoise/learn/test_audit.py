@@ -142,7 +142,8 @@ def audited(model, pair, runs=1000, mechanism=None, seed=6):
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
 def test_linear_models_stand_the_audit(model, pair):
     assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
-    found = audited(model, pair())
+    # A value that is refused or told from others shows in few runs; a scale of noise does not.
+    found = audited(model, pair(), 1000 if pair is opposite else 250)
     assert not found.contradicted, found
 
 
@@ -174,7 +175,7 @@ def test_principal_components_stand_the_audit(noise, relation):
         pairs = [(extreme, without), (single, none)]
     for pair in pairs:
         assert len(published(model)(pair[1], stream(0))) == LENGTHS["DPPCA"]
-        found = audited(model, pair)
+        found = audited(model, pair, 250)
         assert not found.contradicted, found
 
 
@@ -193,7 +194,7 @@ def test_the_function_stands_the_audit_as_well(relation):
 
     first, other = huge()
     pair = (first, other) if relation == "replace-one" else (other, (other[0][1:],))
-    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=700, seed=stream(7))
+    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=250, seed=stream(7))
     assert not found.contradicted, found
 
 
@@ -243,14 +244,14 @@ def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alo
             warnings.simplefilter("ignore", SeededNoiseWarning)
             return model.set_params(random_state=rng).fit(features, y).coef_
 
-    claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 2000}
+    claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 600}
     healthy = audit_mechanism(mechanism, X, other, seed=stream(9), **claim)
     assert not healthy.contradicted
     assert healthy.advantage <= 0.05
     constants_from_the_data(monkeypatch)
     found = audit_mechanism(mechanism, X, other, seed=stream(9), **claim)
     assert found.contradicted
-    assert found.advantage > 0.95
+    assert found.advantage > 0.9
 
 
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])

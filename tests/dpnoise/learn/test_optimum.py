@@ -7,15 +7,16 @@ from scipy.special import expit
 
 from dpnoise.learn.optimum import optimum, residual
 from dpnoise.learn.problem import make_problem
+from for_all import for_all
 
 rng = np.random.default_rng(8)
 X = rng.normal(size=(80, 3)) * [0.5, 1.0, 2.0] + [1.0, 0.0, -1.0]
 REAL = X @ [1.0, -0.5, 0.02] + 0.7 + rng.normal(size=80)
 SIGNS = np.where(np.median(REAL) < REAL, 1.0, -1.0)
 TARGETS = {"squared": REAL, "logistic": SIGNS}
-losses = pytest.mark.parametrize("loss", TARGETS)
-penalties = pytest.mark.parametrize("penalty", ["none", "l1", "l2"])
-intercepts = pytest.mark.parametrize("intercept", [False, True])
+losses = for_all("loss", TARGETS)
+penalties = for_all("penalty", ["none", "l1", "l2"])
+intercepts = for_all("intercept", [False, True])
 
 
 def problem_of(loss, penalty, intercept, strength=0.05):
@@ -39,7 +40,7 @@ def test_no_direction_improves_the_optimum(loss, penalty, intercept):
 
 
 @intercepts
-@pytest.mark.parametrize("strength", [0.0, 0.05, 4.0])
+@for_all("strength", [0.0, 0.05, 4.0])
 def test_ridge_has_a_closed_form(intercept, strength):
     problem = problem_of("squared", "l2", intercept, strength)
     A = np.column_stack([X, np.ones(80)]) if intercept else X
@@ -51,7 +52,7 @@ def test_ridge_has_a_closed_form(intercept, strength):
 
 @intercepts
 @losses
-@pytest.mark.parametrize("strength", [0.02, 0.2])
+@for_all("strength", [0.02, 0.2])
 def test_sparse_optimum_satisfies_kkt(loss, intercept, strength):
     """|gradient_i| <= strength where w_i = 0, else gradient_i = -strength sign(w_i)."""
     w = optimum(problem_of(loss, "l1", intercept, strength))
@@ -76,14 +77,14 @@ def test_sparse_optimum_is_zero_from_the_critical_strength_on(loss):
 
 
 @intercepts
-@pytest.mark.parametrize("penalty", ["none", "l2"])
+@for_all("penalty", ["none", "l2"])
 def test_logistic_against_a_general_minimiser(penalty, intercept):
     problem = problem_of("logistic", penalty, intercept)
     found = minimize(problem.objective, np.zeros(problem.coordinates), method="BFGS", tol=1e-9)
     assert optimum(problem) == pytest.approx(found.x, abs=2e-5)
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 2))
+@for_all("seed", range(0, 40, 2))
 def test_sparse_logistic_regression_on_badly_scaled_and_nearly_collinear_columns(seed):
     """Certified inside `optimum`: scales from 1e-2 to 1e3, correlations up to 1 - 1e-6."""
     draws = np.random.default_rng(seed)

@@ -25,6 +25,7 @@ from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
+from for_all import for_all
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
 rng = np.random.default_rng(8)
@@ -72,9 +73,9 @@ def test_rows_are_clipped_to_norm_1_at_any_magnitude():
     assert np.linalg.norm(long, axis=1).max() <= 1 + 1e-14
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("allocation", ALLOCATIONS)
-@pytest.mark.parametrize("relation", NEIGHBOURING)
+@for_all("noise", NOISES)
+@for_all("allocation", ALLOCATIONS)
+@for_all("relation", NEIGHBOURING)
 def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(noise, allocation, relation):
     """Kolmogorov-Smirnov on 2000 diagonal and 30000 other entries; false-alarm rate 1e-4 each."""
     settings = {"noise": noise, "allocation": allocation, "epsilon": 1.0, "delta": 1e-6}
@@ -120,7 +121,7 @@ def test_random_state_decides():
     assert len(set(fresh)) == 3
 
 
-@pytest.mark.parametrize("relation", NEIGHBOURING)
+@for_all("relation", NEIGHBOURING)
 def test_scales_grow_with_the_public_number_of_samples_for_rounding(relation):
     settings = BUDGET | {"random_state": 0, "relation": relation}
     many = dp_pca(np.zeros((10, 1)), 1, max_samples=1_000_000, **settings)
@@ -144,7 +145,7 @@ def test_a_seed_warns():
         dp_pca(X, 2, random_state=3, **BUDGET)
 
 
-@pytest.mark.parametrize("size", [1, 2, 9])
+@for_all("size", [1, 2, 9])
 def test_dominant_agrees_with_a_full_decomposition(size):
     matrix = symmetric(np.random.default_rng(size).normal(size=(size, size)))
     values, vectors = np.linalg.eigh(matrix)
@@ -155,7 +156,7 @@ def test_dominant_agrees_with_a_full_decomposition(size):
         assert overlap == pytest.approx(np.ones(rank))
 
 
-@pytest.mark.parametrize("exponent", [0.0, 0.5, 3.0])
+@for_all("exponent", [0.0, 0.5, 3.0])
 def test_a_tolerance_of_the_eigenvalues_leaves_the_eigenvectors(exponent):
     values = np.arange(1.0, 51.0) ** exponent  # at 0 all are equal
     rotation = np.linalg.qr(np.random.default_rng(4).standard_normal((50, 50)))[0]
@@ -181,7 +182,7 @@ def test_everything_wrong_is_named_at_once():
         assert part in text
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "name"),
     [
         ({"X": [1.0, 2.0]}, "X"),
@@ -216,8 +217,8 @@ def test_laplace_noise_takes_any_delta_and_needs_none():
 
 
 SCALES = [(1.0, 1.0), (1.0, math.sqrt(0.5)), (2.0, 0.3), (0.3, 2.0)]
-relations = pytest.mark.parametrize("neighbouring", NEIGHBOURING)
-noises = pytest.mark.parametrize("noise", NOISES)
+relations = for_all("neighbouring", NEIGHBOURING)
+noises = for_all("noise", NOISES)
 
 
 def difference(flat, features, neighbouring):
@@ -248,8 +249,8 @@ def greatest_found(features, scales, noise, neighbouring, seed):
 
 @noises
 @relations
-@pytest.mark.parametrize("scales", SCALES)
-@pytest.mark.parametrize("features", [1, 2, 3])
+@for_all("scales", SCALES)
+@for_all("features", [1, 2, 3])
 def test_no_search_finds_more_than_the_greatest_loss(features, scales, noise, neighbouring):
     most = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
     found = greatest_found(features, scales, noise, neighbouring, features)
@@ -260,8 +261,8 @@ def test_no_search_finds_more_than_the_greatest_loss(features, scales, noise, ne
 
 @noises
 @relations
-@pytest.mark.parametrize("scales", SCALES)
-@pytest.mark.parametrize("features", [2, 7, 40])
+@for_all("scales", SCALES)
+@for_all("features", [2, 7, 40])
 def test_random_and_special_neighbours_stay_below(features, scales, noise, neighbouring):
     rng = np.random.default_rng(features)
     most = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
@@ -278,7 +279,7 @@ def test_random_and_special_neighbours_stay_below(features, scales, noise, neigh
         assert max(losses) >= most * (1 - 1e-12)  # one of the special pairs reaches it
 
 
-@pytest.mark.parametrize("features", [4, 100])
+@for_all("features", [4, 100])
 def test_the_bound_for_replaced_samples_and_laplace_is_tight_to_a_few_per_cent(features):
     """All |D_ij| = sqrt 2 / M: x and y constant on either half, at 45 degrees."""
     angles = math.pi / 8, 5 * math.pi / 8
@@ -293,8 +294,8 @@ def test_the_bound_for_replaced_samples_and_laplace_is_tight_to_a_few_per_cent(f
 
 @noises
 @relations
-@pytest.mark.parametrize("allocation", ALLOCATIONS)
-@pytest.mark.parametrize("features", [1, 2, 5, 100])
+@for_all("allocation", ALLOCATIONS)
+@for_all("features", [1, 2, 5, 100])
 def test_scales_spend_the_budget_and_no_more(features, allocation, noise, neighbouring):
     epsilon, delta = 0.7, 1e-7
     scales = second_moment_scales(
@@ -312,7 +313,7 @@ def test_scales_spend_the_budget_and_no_more(features, allocation, noise, neighb
 
 @noises
 @relations
-@pytest.mark.parametrize("features", [2, 5, 100])
+@for_all("features", [2, 5, 100])
 def test_no_other_ratio_of_scales_has_a_smaller_squared_error(features, noise, neighbouring):
     def error(ratio):
         """M s^2 + M (M - 1) t^2 of scales 1 and `ratio`, enlarged to a loss of 1."""
@@ -332,7 +333,7 @@ def test_no_other_ratio_of_scales_has_a_smaller_squared_error(features, noise, n
 
 @noises
 @relations
-@pytest.mark.parametrize("allocation", ALLOCATIONS)
+@for_all("allocation", ALLOCATIONS)
 def test_the_exact_profile_at_single_neighbours_is_within_the_budget(
     allocation, noise, neighbouring
 ):

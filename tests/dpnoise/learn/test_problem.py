@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from dpnoise.learn.problem import ROWS, in_rows, make_problem
+from for_all import for_all
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(60, 4)) * [0.2, 1.0, 3.0, 10.0]
 REAL = X @ [1.0, -1.0, 0.5, 0.0] + rng.normal(size=60)
 SIGNS = np.where(REAL > 0, 1.0, -1.0)
 TARGETS = {"squared": REAL, "logistic": SIGNS}
-losses = pytest.mark.parametrize("loss", TARGETS)
+losses = for_all("loss", TARGETS)
 
 
 @losses
-@pytest.mark.parametrize("intercept", [False, True])
+@for_all("intercept", [False, True])
 def test_clipping_and_sensitivities_follow_the_paper(loss, intercept):
     """Flipped-huber-2023, appendix D: C_i = C sqrt(M_i / sum M), lambda_i = 2 C_i / N."""
     problem = make_problem(X, TARGETS[loss], loss=loss, intercept=intercept)
@@ -29,8 +30,8 @@ def test_clipping_and_sensitivities_follow_the_paper(loss, intercept):
 
 
 @losses
-@pytest.mark.parametrize("penalty", ["none", "l1", "l2"])
-@pytest.mark.parametrize("intercept", [False, True])
+@for_all("penalty", ["none", "l1", "l2"])
+@for_all("intercept", [False, True])
 def test_objective_sample_by_sample(loss, penalty, intercept):
     y = TARGETS[loss]
     problem = make_problem(X, y, loss=loss, penalty=penalty, strength=0.3, intercept=intercept)
@@ -105,7 +106,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("change", "parts"), BAD)
+@for_all(("change", "parts"), BAD)
 def test_bad_input_is_refused_with_every_problem_named(change, parts):
     settings = GOOD | change
     features, target = settings.pop("features"), settings.pop("target")
@@ -114,7 +115,7 @@ def test_bad_input_is_refused_with_every_problem_named(change, parts):
             make_problem(features, target, **settings)
 
 
-@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 1000, 4096, 16384, 16385, 20000])
+@for_all("size", [1, 2, 63, 64, 65, 1000, 4096, 16384, 16385, 20000])
 def test_rows_hold_the_samples_in_order_and_are_of_whole_lines_but_not_of_whole_pages(size):
     values = np.random.default_rng(size).normal(size=(2, size))
     rows = in_rows(values)

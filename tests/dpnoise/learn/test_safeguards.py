@@ -12,6 +12,7 @@ from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.learn.pca import dp_pca
 from dpnoise.learn.safeguards import as_target, convert_with_nan
+from for_all import for_all
 
 N = 40
 X = np.linspace(-1.0, 1.0, N)[:, None] * [1.0, 0.5]
@@ -51,25 +52,23 @@ BEYOND = [
 ]
 
 
-@pytest.mark.parametrize("entry", BEYOND, ids=lambda entry: repr(entry)[:30])
-@pytest.mark.parametrize("shape", [np.asarray, pd.DataFrame, np.ndarray.tolist])
+@for_all("entry", BEYOND)
+@for_all("shape", [np.asarray, pd.DataFrame, np.ndarray.tolist])
 def test_entries_without_a_float_are_missing(entry, shape):
     read = convert_with_nan(as_floats, shape(with_first(X, entry)))
     assert np.isnan(read[0, 0])
     assert np.array_equal(read.flat[1:], X.flat[1:])
 
 
-@pytest.mark.parametrize("data", [{"a": 1}, [[{"a": 1}, 2.0]], [[[1.0, pd.NA]]], object()])
+@for_all("data", [{"a": 1}, [[{"a": 1}, 2.0]], [[[1.0, pd.NA]]], object()])
 def test_what_is_no_table_of_numbers_keeps_its_refusal(data):
     with pytest.raises((TypeError, ValueError)):
         convert_with_nan(as_floats, data)
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize(
-    "entry",
-    [*BEYOND, None, Decimal("1e400"), 1e-320, 1e-60, 1e308, np.longdouble("1e400"), np.inf],
-    ids=lambda entry: repr(entry)[:30],
+@for_all("fit", FITS)
+@for_all(
+    "entry", [*BEYOND, None, Decimal("1e400"), 1e-320, 1e-60, 1e308, np.longdouble("1e400"), np.inf]
 )
 def test_no_entry_makes_a_fit_fail_or_warn(fit, entry):
     """Also where the caller asked NumPy to raise whatever it meets."""
@@ -92,7 +91,7 @@ def test_a_real_number_among_complex_ones_stays_what_it_is():
     assert np.array_equal(read, [1.0, np.nan, 3.0], equal_nan=True)
 
 
-@pytest.mark.parametrize("fit", FITS)
+@for_all("fit", FITS)
 def test_an_array_of_complex_numbers_and_text_are_refused(fit):
     for features in (X * 1j, with_first(X, "ninety"), with_first(X, "1e999x").tolist()):
         with pytest.raises(ValueError, match=r"[Cc]omplex|ninety|1e999x|numbers"):
@@ -105,7 +104,7 @@ def test_names_of_columns_survive():
     assert FITS["DPPCA"](frame, Y).feature_names_in_.tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("name", FITS)
+@for_all("name", FITS)
 def test_masked_data_are_refused_without_a_value(name):
     hidden = np.ma.array(X, mask=X > 0.9)
     hidden.data[-1] = 987654.0

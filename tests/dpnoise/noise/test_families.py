@@ -21,6 +21,7 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from exact_noise import TABLE, ExactPieces, exact_noise, off
+from for_all import for_all
 
 INSTANCES = [noise for row in TABLE.values() for noise in row.instances]
 FLIPPED, OFFSET, HUBERS, SUBBOTIN, TRUNCATED, STAIRS = (
@@ -34,7 +35,7 @@ FLIPPED, OFFSET, HUBERS, SUBBOTIN, TRUNCATED, STAIRS = (
         Staircase,
     )
 )
-every = pytest.mark.parametrize("noise", INSTANCES, ids=repr)
+every = for_all("noise", INSTANCES)
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +118,7 @@ def test_moments_hold_to_1e_12(noise):
 
 
 # The flattest staircase has millions of steps, too many to integrate one by one.
-@pytest.mark.parametrize("noise", [n for n in INSTANCES if n != STAIRS[0]], ids=repr)
+@for_all("noise", [n for n in INSTANCES if n != STAIRS[0]])
 def test_density_is_the_derivative_of_the_cdf(noise):
     """Gauss-Legendre quadrature of the density over intervals gives the cdf and the total 1."""
     half = {*(-noise.ppf([1e-18, 1e-9, 1e-4, 0.01, 0.1, 0.3, 0.5])).tolist()}
@@ -275,7 +276,7 @@ NEAR = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "limit", "tolerance"), NEAR, ids=repr)
+@for_all(("noise", "limit", "tolerance"), NEAR)
 def test_families_tend_to_gaussian_and_laplace(noise, limit, tolerance):
     t = np.array([-11.0, -6.0, -1.0, 0.0, 0.01, 2.0, 9.0])
     for name in ("pdf", "logsf", "cdf"):
@@ -299,7 +300,7 @@ def test_families_tend_to_uniform():
         assert math.isclose(noise.var(), uniform.var(), rel_tol=tolerance)
 
 
-@pytest.mark.parametrize("reach", [0.3, 5.0])
+@for_all("reach", [0.3, 5.0])
 def test_nothing_lies_beyond_the_bound(reach):
     noise = TruncatedLaplace(2.0, 2.0 * reach)
     outside = np.nextafter(noise.bound, math.inf) * np.array([1.0, -1.0, 5.0])
@@ -311,7 +312,7 @@ def test_nothing_lies_beyond_the_bound(reach):
     assert noise.cdf(noise.bound) == 1
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_all("name", FAMILIES)
 def test_families_are_listed_by_name(name):
     family = FAMILIES[name]
     words = name.replace("-", "").lower()
@@ -320,7 +321,7 @@ def test_families_are_listed_by_name(name):
     assert any(type(noise) is family for noise in INSTANCES)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: Gaussian(0), ["Gaussian noise", "sigma", "(0, inf]", "got 0"]),

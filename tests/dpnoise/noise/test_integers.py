@@ -17,6 +17,7 @@ from dpnoise.noise import (
 )
 from dpnoise.noise.integers import best_r
 from exact_noise import off
+from for_all import for_all
 
 INSTANCES = [
     DiscreteGaussian(0.6),
@@ -30,7 +31,7 @@ INSTANCES = [
     DiscreteStaircase(2.0, 4, 4),
     DiscreteStaircase(90.0, 3, 2),
 ]
-every = pytest.mark.parametrize("noise", INSTANCES, ids=repr)
+every = for_all("noise", INSTANCES)
 
 
 @pytest.fixture(autouse=True)
@@ -120,8 +121,8 @@ def test_the_discrete_staircase_is_a_rounded_one():
     assert np.allclose(DiscreteStaircase(0.4, 1, 1).pmf(k), DiscreteLaplace(2.5).pmf(k), rtol=1e-13)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 3.0, 20.0])
-@pytest.mark.parametrize("sensitivity", [1, 2, 3, 10, 37])
+@for_all("epsilon", [1e-6, 0.1, 1.0, 3.0, 20.0])
+@for_all("sensitivity", [1, 2, 3, 10, 37])
 def test_the_best_r_is_the_best_of_all(epsilon, sensitivity):
     variances = [
         DiscreteStaircase(epsilon, sensitivity, r).var() for r in range(1, sensitivity + 1)
@@ -143,7 +144,7 @@ def test_bad_parameters_are_refused():
 
 # Each side of the changes of method at 1 and 16, and where sums are still quick.
 SCALES = [0.01, 0.05, 0.2, 0.6, 0.999, 1.0, 1.4, 3.0, 15.9, 16.0, 25.0, 150.0]
-every_sigma = pytest.mark.parametrize("sigma", SCALES)
+every_sigma = for_all("sigma", SCALES)
 
 
 def total(sigma, start, power=0):
@@ -196,7 +197,7 @@ def test_mass_is_one_and_adds_up_to_the_cdf(sigma):
     assert noise.cdf([-math.inf, math.inf]).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("sigma", [*SCALES, 1e3, 1e6, 1e12])
+@for_all("sigma", [*SCALES, 1e3, 1e6, 1e12])
 def test_quantiles_of_the_discrete_gaussian_are_the_least_integers(sigma):
     noise = DiscreteGaussian(sigma)
     p = np.array([1e-300, 1e-20, 1e-3, 0.3, 0.5, 0.8, 0.999, 1 - 1e-9, 1 - 2.0**-53])
@@ -215,7 +216,7 @@ def test_quantiles_of_the_discrete_gaussian_are_the_least_integers(sigma):
     assert np.isnan(noise.isf([-0.1, 1.1, math.nan])).all()
 
 
-@pytest.mark.parametrize("sigma", [1e3, 1e6, 1e12])
+@for_all("sigma", [1e3, 1e6, 1e12])
 def test_wide_noise_is_a_rounded_normal(sigma):
     """P(X > k) is the normal tail from k + 1/2 up to 1/24 of the density's slope there."""
     noise, normal = DiscreteGaussian(sigma), Gaussian(sigma)
@@ -227,7 +228,7 @@ def test_wide_noise_is_a_rounded_normal(sigma):
     assert math.isclose(noise.mean_abs(), normal.mean_abs(), rel_tol=1 / sigma**2 + 1e-15)
 
 
-@pytest.mark.parametrize("sigma", [0.3, 1.0, 4.5, 1e3, 1e6])
+@for_all("sigma", [0.3, 1.0, 4.5, 1e3, 1e6])
 def test_samples_follow_the_discrete_gaussian(sigma):
     """Chi-squared over at most 40 cells at a false-alarm rate of 1e-4 (fixed seed)."""
     noise = DiscreteGaussian(sigma)
@@ -258,7 +259,7 @@ def test_shapes_and_missing_values():
     assert noise.rvs(0).shape == (0,)
 
 
-@pytest.mark.parametrize("sigma", [0.0, -1, 1e13, math.nan, "1", True, 1e-3])
+@for_all("sigma", [0.0, -1, 1e13, math.nan, "1", True, 1e-3])
 def test_bad_sigma_is_refused(sigma):
     with pytest.raises(ValueError, match="discrete Gaussian noise: sigma: expected"):
         DiscreteGaussian(sigma)

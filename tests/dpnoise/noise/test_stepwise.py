@@ -9,10 +9,11 @@ from scipy import stats
 
 from dpnoise.noise import Histogram, Staircase, staircase_gamma
 from exact_noise import off
+from for_all import for_all
 
 
-@pytest.mark.parametrize("epsilon", [1e-100, 1e-6, 0.01, 0.3, 1.0, 4.0, 30.0, 700.0])
-@pytest.mark.parametrize("power", [1, 2])
+@for_all("epsilon", [1e-100, 1e-6, 0.01, 0.3, 1.0, 4.0, 30.0, 700.0])
+@for_all("power", [1, 2])
 def test_best_staircase_is_a_minimum(epsilon, power):
     """The exact moment falls up to 1e-12 before it and rises 1e-12 after; a grid has no better."""
     with mp.workdps(300):
@@ -45,7 +46,7 @@ def test_best_staircase_agrees_with_the_printed_formula():
     assert isinstance(staircase_gamma(1.0), float)
 
 
-@pytest.mark.parametrize(("epsilon", "gamma"), [(1e-6, 0.5), (1.0, 0.38), (3.0, 0.9), (600.0, 0.1)])
+@for_all(("epsilon", "gamma"), [(1e-6, 0.5), (1.0, 0.38), (3.0, 0.9), (600.0, 0.1)])
 def test_staircase_is_epsilon_private(epsilon, gamma):
     """No shift up to the sensitivity changes the density by more than exp(epsilon)."""
     noise = Staircase(epsilon, 3.0, gamma)
@@ -56,7 +57,7 @@ def test_staircase_is_epsilon_private(epsilon, gamma):
     assert math.isclose(np.abs(loss).max(), epsilon, rel_tol=1e-12, abs_tol=1e-14)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("epsilon", "power", "words"),
     [
         (-1.0, 3, ["epsilon", "-1.0", "power", "1 or 2", "got 3"]),
@@ -75,7 +76,7 @@ STAIRS = Histogram(2.0, 5, (1.0, 1.0, FALL, FALL, FALL), FALL)
 WAVES = Histogram(1.0, 3, (1.0, 0.2, 0.1, 0.7, 0.2, 0.1, 0.3), 0.5)
 SHORT = Histogram(3.0, 2, (1.0, 0.0, 0.5, 0.2), 0.0)
 ALONE = Histogram(1.0, 1, (2.0,), 0.3)  # cell 0 itself repeats
-EVERY = pytest.mark.parametrize("noise", [STAIRS, WAVES, SHORT, ALONE], ids=repr)
+EVERY = for_all("noise", [STAIRS, WAVES, SHORT, ALONE])
 
 
 def test_staircase_noise_is_a_histogram():

@@ -9,14 +9,15 @@ from scipy import stats
 
 from dpnoise.noise import KNorm, Laplace, Staircase2D, staircase_2d_gamma
 from exact_noise import off
+from for_all import for_all
 
 NORMS = [1, 2, math.inf]
 DRAWS = 20_000
-every_norm = pytest.mark.parametrize("norm", NORMS)
+every_norm = for_all("norm", NORMS)
 
 
 @every_norm
-@pytest.mark.parametrize("dimension", [1, 2, 3, 20])
+@for_all("dimension", [1, 2, 3, 20])
 def test_norm_has_the_gamma_law_and_direction_is_fair(norm, dimension):
     """Kolmogorov-Smirnov at a false-alarm rate of 1e-4 each (fixed seed)."""
     noise = KNorm(norm, dimension, 0.7)
@@ -33,7 +34,7 @@ def test_norm_has_the_gamma_law_and_direction_is_fair(norm, dimension):
 
 
 @every_norm
-@pytest.mark.parametrize("dimension", [1, 2, 7])
+@for_all("dimension", [1, 2, 7])
 def test_moments_are_those_of_the_samples(norm, dimension):
     """Within 5 standard errors; a false alarm once in 1e6."""
     noise = KNorm(norm, dimension, 2.0)
@@ -96,7 +97,7 @@ def test_scaling_and_shapes():
     assert isinstance(noise.logpdf([1, 2, 3]), float)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: KNorm(3, 0, -1), ["norm", "1, 2 or inf", "got 3", "dimension", "got 0", "scale"]),
@@ -114,7 +115,7 @@ def test_bad_input_names_every_problem(make, words):
 
 
 CASES = [(0.05, 1.0, 0.7), (1.0, 2.0, 0.3), (1.0, 0.5, 0.999), (4.0, 1.0, 1e-3), (300.0, 3.0, 0.5)]
-every_staircase = pytest.mark.parametrize("noise", [Staircase2D(*case) for case in CASES], ids=repr)
+every_staircase = for_all("noise", [Staircase2D(*case) for case in CASES])
 
 
 def moment(noise, power):
@@ -192,7 +193,7 @@ def test_samples_follow_the_law_of_the_norm(noise):
     assert noise.rvs(random_state=0).shape == (2,)
 
 
-@pytest.mark.parametrize("epsilon", [1e-100, 1e-4, 0.1, 1.0, 2.5, 10.0, 100.0, 520.0, 560.0, 700.0])
+@for_all("epsilon", [1e-100, 1e-4, 0.1, 1.0, 2.5, 10.0, 100.0, 520.0, 560.0, 700.0])
 def test_best_gamma_is_the_global_minimum(epsilon):
     """The mean norm, summed at many digits, rises on both sides and beats a grid."""
     with mp.workdps(400):
@@ -233,7 +234,7 @@ def test_gamma_broadcasts():
     assert isinstance(staircase_2d_gamma(1), float)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: Staircase2D(0, -1, 1), ["epsilon", "got 0", "sensitivity", "got -1", "gamma"]),

@@ -49,7 +49,7 @@ def left_side(test, K, growth, r, steps=20_001):
 @pytest.mark.parametrize("K", [2, 3, 20])
 def test_cells_are_bounded_from_below(K):
     rng = np.random.default_rng(K)
-    for _ in range(4):
+    for _ in range(2):
         test, growth = random_test(rng), math.exp(rng.uniform(0.05, 3.0))
         a, gain = gains(test, K, growth, -math.inf)
         width = a[1]
@@ -91,7 +91,7 @@ def test_any_values_prove_a_true_bound(K, epsilon, delta):
     rng = np.random.default_rng(2)
     assert 0.8 * best.bound(*ball) < best.bound(*ball) <= top
     coarse = replace(best, level=-1e9)  # no cell is divided
-    for scale in (0.3, 0.99, 1.01, 3.0):
+    for scale in (0.3, 1.01):
         noisy = scale * best.values * rng.uniform(0.98, 1.02, best.values.shape)
         assert replace(coarse, values=scale * best.values).bound(*ball) <= top
         assert replace(coarse, values=noisy).bound(*ball) <= top

@@ -134,7 +134,6 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
         (5, 5.0, 1e-9, 1.35, False),
         (10, 1.0, 1e-6, 1.45, True),
         (50, 1.0, 1e-9, 2.5, True),
-        (60, 1.0, 1e-6, 2.7, True),
         (1000, 1.0, 1e-6, 2.0, True),
     ],
 )

@@ -33,6 +33,7 @@ from exact_profile import (
     staircase_delta,
     table_1_delta,
 )
+from for_all import for_all
 
 FAMILIES = [
     Gaussian(1.3),
@@ -52,7 +53,6 @@ FAMILIES = [
     Staircase(0.25, 0.4, 0.7),
 ]
 EVERY = [*FAMILIES, DiscreteGaussian(1.7), DiscreteGaussian(40.0)]
-ids = {"ids": repr}
 
 
 def some_shift(noise):
@@ -89,7 +89,7 @@ def off(log_value, exact):
     return float(abs(mp.mpf(float(log_value)) - exact) / max(1, -exact / 700))
 
 
-@pytest.mark.parametrize("spread", [(-2, 2), (-9, 6)])
+@for_all("spread", [(-2, 2), (-9, 6)])
 def test_quadratic_pieces_hold_to_1e_12(spread):
     """Down to 1e-300 and beyond, for sensitivities from 1e-9 to 1e6 of the noise."""
     rng = np.random.default_rng(5)
@@ -101,8 +101,8 @@ def test_quadratic_pieces_hold_to_1e_12(spread):
             assert off(value, exact_log_delta(noise, shift, epsilon)) < 1e-12, (noise, shift)
 
 
-@pytest.mark.parametrize("noise", FAMILIES, **ids)
-@pytest.mark.parametrize("shift", [0.3, 1.0, 2.7])
+@for_all("noise", FAMILIES)
+@for_all("shift", [0.3, 1.0, 2.7])
 def test_profile_is_the_integral_of_the_excess_density(noise, shift):
     epsilons = np.array([-1.3, 0.0, 0.2, 0.9])
     values = np.exp(hockey_stick(noise, shift, epsilons)[0])
@@ -147,7 +147,7 @@ def test_equation_13_and_its_five_cases():
             assert off(value, mp.log(delta)) < 1e-12, (case, alpha, gamma, d, epsilon)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("noise", "shift"),
     [
         (FlippedHuber(2.0, 1.0), 1.0),
@@ -158,7 +158,6 @@ def test_equation_13_and_its_five_cases():
         (Huber(12.0, 0.1), 0.3),
         (Laplace(0.1), 0.3),
     ],
-    **ids,
 )
 def test_epsilon_on_the_edge_of_constant_loss(noise, shift):
     """Where epsilon meets the loss of many t, delta hangs on the last bit of either."""
@@ -199,9 +198,7 @@ def test_subbotin():
         assert off(value, exact) < (4e-12 if noise.p < 100 else 4e-11) + blur, (noise, shift)
 
 
-@pytest.mark.parametrize(
-    "p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 300.0, 999.0, 1000.0]
-)
+@for_all("p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 300.0, 999.0, 1000.0])
 def test_subbotin_at_the_edge_of_the_bulk(p):
     """At round numbers and where a shift leaves the bulk p^(1/p): p from just above 1 to 1000."""
     noise, edge = Subbotin(p, 1.0), p ** (1.0 / p)
@@ -243,7 +240,7 @@ def test_subbotin_scales_beyond_all_reason():
         assert np.all(table[:-1] <= table[1:] + slack[:-1])
 
 
-@pytest.mark.parametrize("p", [(1.0, Laplace), (2.0, Gaussian)])
+@for_all("p", [(1.0, Laplace), (2.0, Gaussian)])
 def test_subbotin_with_a_name_of_its_own(p):
     epsilon = np.linspace(0, 3, 50)
     named = log_privacy_profile(p[1](0.7), 1.0, epsilon)
@@ -282,7 +279,7 @@ def test_staircase_of_many_low_steps():
         assert math.isclose(value, privacy_profile(Laplace(1.0), shift, epsilon), rel_tol=0.02)
 
 
-@pytest.mark.parametrize("noise", FAMILIES, **ids)
+@for_all("noise", FAMILIES)
 def test_the_largest_shift_is_the_worst(noise):
     """For the staircase too, whose density is not log-concave."""
     shifts = np.sort(
@@ -293,7 +290,7 @@ def test_the_largest_shift_is_the_worst(noise):
     assert np.all(delta[0] == 0)
 
 
-@pytest.mark.parametrize("sigma", [0.2, 0.9, 3.0, 15.9, 16.1])
+@for_all("sigma", [0.2, 0.9, 3.0, 15.9, 16.1])
 def test_discrete_gaussian_is_the_sum_over_integers(sigma):
     rng = np.random.default_rng(3)
     noise = DiscreteGaussian(sigma)
@@ -304,8 +301,8 @@ def test_discrete_gaussian_is_the_sum_over_integers(sigma):
         assert off(value, mp.log(discrete_gaussian_delta(noise, d, epsilon))) < 1e-12
 
 
-@pytest.mark.parametrize("sigma", [200.0, 3e4])
-@pytest.mark.parametrize("d", [1.0, 150.0, 2e4, 1e5])
+@for_all("sigma", [200.0, 3e4])
+@for_all("d", [1.0, 150.0, 2e4, 1e5])
 def test_wide_discrete_gaussian(sigma, d):
     """Term by term, over all terms."""
     noise = DiscreteGaussian(sigma)
@@ -352,7 +349,7 @@ def test_other_libraries_agree():
             assert np.allclose(privacy_profile(ours, 1.0, epsilon), delta, rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     """With e^epsilon P(T > t2) as its slope, at negative epsilon too."""
     x = np.linspace(0.05, 6.0, 4001)
@@ -367,14 +364,14 @@ def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     assert np.all(chord >= np.minimum(rate[1:], rate[:-1]) - 1e-11)
 
 
-@pytest.mark.parametrize("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 def test_symmetry_links_epsilon_and_minus_epsilon(noise):
     epsilon = np.linspace(0, 4, 41)
     ahead, back = (np.exp(hockey_stick(noise, some_shift(noise), s * epsilon)[0]) for s in (1, -1))
     assert np.allclose(1 - back, np.exp(-epsilon) * (1 - ahead), rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("noise", FAMILIES, **ids)
+@for_all("noise", FAMILIES)
 def test_units_do_not_matter(noise):
     epsilon = np.linspace(0, 3, 31)
     value = log_privacy_profile(noise, 1.3, epsilon)
@@ -384,8 +381,8 @@ def test_units_do_not_matter(noise):
     )
 
 
-@pytest.mark.parametrize("noise", EVERY, **ids)
-@pytest.mark.parametrize("sensitivity", [1e-6, 1.0, 3.0, 200.0])
+@for_all("noise", EVERY)
+@for_all("sensitivity", [1e-6, 1.0, 3.0, 200.0])
 def test_epsilon_at_is_the_inverse(noise, sensitivity):
     if isinstance(noise, DiscreteGaussian):
         sensitivity = math.ceil(sensitivity)
@@ -403,7 +400,7 @@ def test_epsilon_at_is_the_inverse(noise, sensitivity):
         assert np.all(delta[~finite] < privacy_profile(noise, sensitivity, 300.0) + 5e-324)
 
 
-@pytest.mark.parametrize("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 def test_profile_is_the_inverse_of_epsilon_at(noise):
     epsilon = np.array([0.05, 0.3, 0.5, 0.7])
     log_delta, slope = hockey_stick(noise, some_shift(noise), epsilon)
@@ -453,7 +450,7 @@ def test_shapes():
     ]
 
 
-@pytest.mark.parametrize("sensitivity", [math.sqrt(3), 0.5, [1.0, 1.5], 1.0 + 2.0**-52, 2**53 + 1])
+@for_all("sensitivity", [math.sqrt(3), 0.5, [1.0, 1.5], 1.0 + 2.0**-52, 2**53 + 1])
 def test_noise_on_the_integers_needs_an_integer_sensitivity(sensitivity):
     """The next integer below would be less than the query moves."""
     noise = DiscreteGaussian(4.0)
@@ -527,7 +524,7 @@ def test_bad_input_names_every_problem():
     assert all(word in str(error.value) for word in ("shift", "epsilon"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("noise", "sensitivity", "word"),
     [
         (Gaussian(1.0), 1e60, "sensitivity / E|T|"),
@@ -551,8 +548,8 @@ def test_extended_precision_beyond_all_doubles_is_refused():
         privacy_profile(Gaussian(1.0), 1.0, np.longdouble("1e400"))
 
 
-@pytest.mark.parametrize("loss", [1e-300, 1e-9, 0.5, 1.0, 7.0, 30.0, 700.0, 5000.0])
-@pytest.mark.parametrize("share", [0.0, 1e-12, 0.3, 0.999999])
+@for_all("loss", [1e-300, 1e-9, 0.5, 1.0, 7.0, 30.0, 700.0, 5000.0])
+@for_all("share", [0.0, 1e-12, 0.3, 0.999999])
 def test_randomized_response_to_fifty_digits(loss, share):
     epsilon = loss * share
     with mp.workdps(400):
@@ -573,7 +570,7 @@ def test_ends():
     assert response_delta(Fraction(10) ** 400, 1.0) == 1.0
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.9])
+@for_all("epsilon", [0.0, 0.5, 1.9])
 def test_noise_of_that_largest_loss_is_below(epsilon):
     exact = float(privacy_profile(Laplace(0.5), 1.0, epsilon))
     assert exact <= response_delta(2.0, epsilon)

@@ -115,7 +115,7 @@ def test_density_ratio_sees_too_steep_noise():
             second.require_agreement("noise", PURE, 0.0, wrong)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 20])
+@pytest.mark.parametrize("dimension", [1, 20])
 @pytest.mark.parametrize(
     "family", ["flipped-huber", "offset-symmetric-gaussian", "huber", "gaussian"]
 )

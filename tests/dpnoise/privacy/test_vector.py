@@ -31,6 +31,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.vector import corner, grouped, profile_of_counted
+from for_all import for_all
 
 RTOL = 1e-7
 FAMILIES = [
@@ -133,7 +134,7 @@ _TIES = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "epsilon"), [*zip(_TWO, (0.05, 0.4) * 4, strict=False), *_TIES])
+@for_all(("noise", "epsilon"), [*zip(_TWO, (0.05, 0.4) * 4, strict=False), *_TIES])
 def test_two_coordinates_convolve(noise, epsilon):
     # delta_2(epsilon) = E delta_1(epsilon - loss), plus the mass that leaves the support.
     breaks, _ = _breaks(noise, epsilon, 45.0 * noise.std())
@@ -402,9 +403,9 @@ def test_any_one_dimensional_array_like_holds_the_coordinates():
     assert vector_profile(noise, np.array(sizes), pd.Series([0.5])).upper == expected
 
 
-@pytest.mark.parametrize("epsilon", [1e5, 1e7, 1e9, 1e12, 1e15, 1e40, 1e99])
-@pytest.mark.parametrize("noise", FAMILIES[:8])
-@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e5])
+@for_all("epsilon", [1e5, 1e7, 1e9, 1e12, 1e15, 1e40, 1e99])
+@for_all("noise", FAMILIES[:8])
+@for_all("scale", [1e-5, 1.0, 1e5])
 def test_every_epsilon_has_bounds(noise, epsilon, scale):
     for copies in (2, 3, 1000):
         found = vector_profile(
@@ -476,8 +477,8 @@ def test_density_at_each_quantile_falls_with_each_parameter(noise):
         assert np.all(other.logpdf(other._magnitude(levels)) <= density + 1e-11 * (1.0 + levels))
 
 
-@pytest.mark.parametrize("noise", ORDERED)
-@pytest.mark.parametrize("shift", [0.1, 1.0, 5.0])
+@for_all("noise", ORDERED)
+@for_all("shift", [0.1, 1.0, 5.0])
 def test_greater_parameters_are_more_private_at_every_epsilon(noise, shift):
     epsilon = np.linspace(-3.0, 3.0, 61)
     delta = hockey_stick(noise, shift, epsilon)[0]

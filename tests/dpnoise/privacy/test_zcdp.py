@@ -17,6 +17,7 @@ from dpnoise.privacy.zcdp import (
     transition_for_cost,
     zcdp,
 )
+from for_all import for_all
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(80)
 
@@ -39,7 +40,7 @@ def renyi(noise, shift, order):
     return (peak + math.log(np.sum(half[:, None] * WEIGHTS * np.exp(power - peak)))) / (order - 1)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_all("seed", range(40))
 def test_renyi_divergence_keeps_the_bound(seed):
     rng = np.random.default_rng(seed)
     sensitivity = float(10 ** rng.uniform(-1, 1))
@@ -57,7 +58,7 @@ def test_renyi_divergence_keeps_the_bound(seed):
                 assert divergence <= (xi + order * eta) * (1 + 1e-9) + 1e-9
 
 
-@pytest.mark.parametrize("order", [1.001, 2.0, 17.0])
+@for_all("order", [1.001, 2.0, 17.0])
 def test_gaussian_bound_is_exact(order):
     xi, eta = zcdp(Gaussian(1.7), 0.9)
     assert xi == 0
@@ -100,8 +101,8 @@ def test_composition_adds_up():
     assert ZCDP(0.5, 0.25).composed(6) == ZCDP(3.0, 1.5)
 
 
-@pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 0.5, 3.0, 400.0])
-@pytest.mark.parametrize("delta", [1e-300, 1e-9, 0.01, 0.7])
+@for_all("epsilon", [1e-8, 1e-3, 0.5, 3.0, 400.0])
+@for_all("delta", [1e-300, 1e-9, 0.01, 0.7])
 def test_conversion_and_inverse_are_a_round_trip(epsilon, delta):
     xi = epsilon * np.array([0.0, 1e-9, 0.3, 0.9, 1 - 1e-9, 1.0])
     eta = eta_from_dp(epsilon, delta, xi)
@@ -119,7 +120,7 @@ def test_conversion_covers_the_exact_gaussian_delta():
     assert np.all(gaussian_log_delta(mu, epsilon) < np.log(delta))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "words"),
     [
         (lambda: zcdp("noise", -1), ["noise", "'noise'", "sensitivity", "got -1"]),

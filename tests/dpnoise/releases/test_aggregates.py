@@ -20,14 +20,15 @@ from dpnoise import (
 )
 from dpnoise.releases.aggregates import _exact_sum
 from exact_release import seeded
+from for_all import for_all
 
 WHO = {"relation": "replace-one"}
 ALONE = {"epsilon": 1.0}
 ONE = {**ALONE, **WHO}
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("contribution", [1, 4])
+@for_all("delta", [0.0, 1e-6])
+@for_all("contribution", [1, 4])
 def test_a_count_keeps_its_budget_and_its_interval(delta, contribution):
     found = release.count(100, delta=delta, contribution=contribution, **ONE)
     assert privacy_profile(found.noise, contribution, 1.0) <= delta + 1e-10
@@ -36,8 +37,8 @@ def test_a_count_keeps_its_budget_and_its_interval(delta, contribution):
     assert release.count([True, False], **ONE).noise == release.count(1, **ONE).noise
 
 
-@pytest.mark.parametrize(("relation", "moved"), [("replace-one", 2), ("add-remove", 1)])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@for_all(("relation", "moved"), [("replace-one", 2), ("add-remove", 1)])
+@for_all("delta", [0.0, 1e-6])
 def test_a_histogram_pays_for_the_cells_that_one_record_moves(relation, moved, delta):
     values = [0.5, 1.5, 1.7, 9.0, np.nan]
     found = release.histogram(values, edges=[0, 1, 2, 3], relation=relation, delta=delta, **ALONE)
@@ -52,8 +53,8 @@ def test_counts_of_cells_are_those_of_the_records():
     np.testing.assert_allclose(found.value, [1000, 1000], atol=3)
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@for_all("relation", ["replace-one", "add-remove"])
+@for_all("delta", [0.0, 1e-6])
 def test_a_sum_keeps_its_budget(relation, delta):
     found = release.sum([1.0, 2.5, 99.0], bounds=(-1, 3), relation=relation, delta=delta, **ALONE)
     size = 4.0 if relation == "replace-one" else 3.0
@@ -124,7 +125,7 @@ def test_releases_are_charged_before_they_are_drawn():
         release.count(3, budget=budget, **ONE)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "message"),
     [
         (lambda: release.count(-1, **ONE), "records"),
@@ -174,7 +175,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("name", "relation"), SAID)
+@for_all(("name", "relation"), SAID)
 def test_a_release_says_what_it_promises_and_is_charged_for_it(name, relation):
     found = RECORDS[name](relation=relation, **ALONE)
     who = (
@@ -188,7 +189,7 @@ def test_a_release_says_what_it_promises_and_is_charged_for_it(name, relation):
     assert again.promise == found.promise
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@for_all("name", RECORDS)
 def test_no_relation_is_assumed(name):
     for asked in ({}, {"budget": Budget(1.0)}):
         with pytest.raises(
@@ -201,10 +202,8 @@ HIDDEN = 987654  # below the mask
 MASKED = np.ma.array([1, HIDDEN, 2], mask=[False, True, False])
 
 
-@pytest.mark.parametrize(
-    "values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)], ids=repr
-)
-@pytest.mark.parametrize(
+@for_all("values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)])
+@for_all(
     "helper",
     [
         lambda values: release(values, Laplace(1e-9)),

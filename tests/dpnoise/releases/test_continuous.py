@@ -21,6 +21,7 @@ from dpnoise.noise import FAMILIES
 from dpnoise.releases import continuous
 from dpnoise.releases.continuous import TAILS, Uniform, rounded_sums, steps, table_of
 from exact_release import NOISES, entropy, seeded
+from for_all import for_all
 
 COUNT = 40_000
 EXTREME = [
@@ -43,8 +44,8 @@ def by_both_ways(monkeypatch, noise, value, step, count=300):
     return fast, rounded_sums(values, noise, ones, width, entropy(5))
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=repr)
-@pytest.mark.parametrize("place", [0.0, 0.5, 1 / 3])
+@for_all("noise", NOISES)
+@for_all("place", [0.0, 0.5, 1 / 3])
 def test_cells_have_their_probabilities(noise, place):
     grid = 2.0 ** np.round(np.log2(noise.mean_abs() / 3.0))
     value = place * grid
@@ -123,7 +124,7 @@ def test_a_value_on_a_tie_goes_either_way():
     assert 900 < np.sum(found) < 1100
 
 
-@pytest.mark.parametrize(("value", "expected"), [(0.0, 0.0), (1.0, 1.0), (1e-300, 0.0)])
+@for_all(("value", "expected"), [(0.0, 0.0), (1.0, 1.0), (1e-300, 0.0)])
 def test_a_value_next_to_a_tie_is_not_rounded_onto_it(value, expected):
     value = float(np.nextafter(0.5, value)) if value in {0.0, 1.0} else value
     for count in (20, 2000):  # by balls, by the table
@@ -134,8 +135,8 @@ def test_every_family_has_a_tail():
     assert set(TAILS) == {*FAMILIES.values(), Histogram}
 
 
-@pytest.mark.parametrize("noise", NOISES + EXTREME, ids=repr)
-@pytest.mark.parametrize("size", [1e-3, 0.3, 1.0, 2.0, 9.0])
+@for_all("noise", NOISES + EXTREME)
+@for_all("size", [1e-3, 0.3, 1.0, 2.0, 9.0])
 def test_a_tail_is_that_of_the_family(noise, size):
     t = size * noise.mean_abs()
     with ctx.workprec(160):

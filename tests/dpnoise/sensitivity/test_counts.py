@@ -36,12 +36,13 @@ from dpnoise import (
 from dpnoise.optimality.floor import floor
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.cut_cube import add_remove_moments, cut_cubes, replace_one_moments
+from for_all import for_all
 
 PAGE = (Path(__file__).parents[3] / "docs" / "sensitivity.md").read_text(encoding="utf-8")
 ADDED, REPLACED = "add-remove", "replace-one"
 SMALL = [(m, K) for K in (1, 2, 3, 4) for m in range(1, K + 1)]
-both = pytest.mark.parametrize("relation", [ADDED, REPLACED])
-small = pytest.mark.parametrize(("m", "K"), SMALL)
+both = for_all("relation", [ADDED, REPLACED])
+small = for_all(("m", "K"), SMALL)
 
 
 def persons(m, K, exactly=False):
@@ -59,7 +60,7 @@ def differences(m, K, relation, exactly=False):
     return np.unique((some[:, None] - some[None]).reshape(-1, K), axis=0)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("m", "K", "relation", "variance"),
     [
         (2, 2, ADDED, 10 / 3),
@@ -130,7 +131,7 @@ def test_norm_and_support_by_the_extreme_points(m, K, relation):
     assert np.linalg.norm(given.extreme_point) == pytest.approx(given.l2)
 
 
-@pytest.mark.parametrize(("m", "K"), [(1, 2), (1, 4), (2, 4), (3, 4), (2, 5)])
+@for_all(("m", "K"), [(1, 2), (1, 4), (2, 4), (3, 4), (2, 5)])
 def test_norm_and_support_where_everybody_is_in_exactly_m_counts(m, K):
     given = Counts(m, of=K, each=0.7, exactly=True, relation=REPLACED)
     points = 0.7 * differences(m, K, REPLACED, exactly=True)
@@ -145,7 +146,7 @@ def test_norm_and_support_where_everybody_is_in_exactly_m_counts(m, K):
     assert given.norm(given.extreme_point) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("K", [1, 2, 5, 40])
+@for_all("K", [1, 2, 5, 40])
 def test_sets_that_are_balls(K):
     x = np.random.default_rng(3).normal(size=(20, K))
     pairs = [
@@ -195,7 +196,7 @@ def cut(m, j):
     return Fraction(whole, math.factorial(j)), first, square
 
 
-@pytest.mark.parametrize(("m", "K"), [(1, 5), (2, 3), (3, 8), (7, 9), (4, 12)])
+@for_all(("m", "K"), [(1, 5), (2, 3), (3, 8), (7, 9), (4, 12)])
 def test_integrals_over_cut_cubes_in_two_ways(m, K):
     found = cut_cubes(m, K)
     for j in range(1, K + 1):
@@ -207,7 +208,7 @@ def test_integrals_over_cut_cubes_in_two_ways(m, K):
         assert Fraction(found.lower[j], math.factorial(j)) == lower
 
 
-@pytest.mark.parametrize(("m", "K"), [(1, 4), (2, 5), (3, 5), (5, 5), (9, 9), (4, 11)])
+@for_all(("m", "K"), [(1, 4), (2, 5), (3, 5), (5, 5), (9, 9), (4, 11)])
 def test_moments_are_the_sums_over_the_signs(m, K):
     """In fractions: orthants with j positive entries are joins or products of two cut cubes."""
     add, rep = add_remove_moments(m, K), replace_one_moments(m, K)
@@ -233,7 +234,7 @@ def test_moments_are_the_sums_over_the_signs(m, K):
 
 
 @both
-@pytest.mark.parametrize(("m", "K"), [(m, K) for K in (2, 3, 4) for m in range(1, K + 1)])
+@for_all(("m", "K"), [(m, K) for K in (2, 3, 4) for m in range(1, K + 1)])
 def test_volume_and_second_moments_of_the_polytope(m, K, relation):
     """Over the simplices of a triangulation, of which the moments are known."""
     points = differences(m, K, relation)
@@ -247,7 +248,7 @@ def test_volume_and_second_moments_of_the_polytope(m, K, relation):
     assert given.mean_square == pytest.approx(found, rel=1e-10)
 
 
-@pytest.mark.parametrize(("m", "K"), [(2, 3), (2, 4), (3, 4)])
+@for_all(("m", "K"), [(2, 3), (2, 4), (3, 4)])
 def test_share_of_the_facets_of_an_extreme_point(m, K):
     """By the triangles of all facets: those that the extreme point e_1, or a corner, lies in."""
     for relation, point in ((ADDED, np.eye(K)[0]), (REPLACED, None)):
@@ -287,7 +288,7 @@ def test_a_thousand_counts():
 
 
 @both
-@pytest.mark.parametrize(("m", "K"), [(1, 3), (2, 3), (3, 3), (2, 7)])
+@for_all(("m", "K"), [(1, 3), (2, 3), (3, 3), (2, 7)])
 def test_uniform_points_are_those_of_the_cube_that_lie_in_the_set(m, K, relation):
     """Against points of the surrounding cube that are kept if they lie in the set."""
     given = Counts(m, of=K, relation=relation)
@@ -337,7 +338,7 @@ def test_products_state_the_relation_of_their_blocks():
         Product(Counts(2, of=3, relation=ADDED), Counts(2, of=3, relation=REPLACED))
 
 
-@pytest.mark.parametrize(("m", "K"), [(1, 3), (2, 3), (2, 4), (3, 4)])
+@for_all(("m", "K"), [(1, 3), (2, 3), (2, 4), (3, 4)])
 def test_fewer_counts_of_a_set(m, K):
     for relation, exactly in ((ADDED, False), (REPLACED, False), (REPLACED, True)):
         given = Counts(m, of=K, exactly=exactly, relation=relation)
@@ -349,7 +350,7 @@ def test_fewer_counts_of_a_set(m, K):
             assert np.max(inner.norm(points[:, ::-1][:, :count])) <= 1.0
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: Counts(3, of=12), ["relation", "'add-remove'", "'replace-one'", "got None"]),
@@ -444,7 +445,7 @@ def test_every_mechanism_is_certified_and_drawn(ball, delta):
             assert not audit_noise(row.noise, ball, size=40_000).contradicted
 
 
-@pytest.mark.parametrize("noise", [Laplace(2.0), Gaussian(2.0), FlippedHuber(2.0, 2.5)], ids=repr)
+@for_all("noise", [Laplace(2.0), Gaussian(2.0), FlippedHuber(2.0, 2.5)])
 def test_independent_noise_is_as_private_as_for_any_signs(noise):
     for ball, other in (
         (Counts(3, of=6, relation=ADDED), AtMost(3, of=6, relation=ADDED)),

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from dpnoise import Counts, best, from_frame, release
+from for_all import for_all
 
 LABELS = ["a", "b", "c", "d"]
 ROWS = pd.DataFrame({"who": [1, 2, 1, 1, 1, 3], "what": ["c", "c", "c", "z", "a", "b"]})
@@ -26,8 +27,8 @@ def by_definition(rows, m):
     return total
 
 
-@pytest.mark.parametrize("m", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(15))
+@for_all("m", [1, 2, 4])
+@for_all("seed", range(15))
 def test_neighbours_differ_by_an_element_of_the_set(seed, m):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 60))
@@ -61,7 +62,7 @@ def test_categories_of_the_type_of_the_column():
     )
 
 
-@pytest.mark.parametrize("odd", [["a"], {}, 1j, pd.NA, None, float("nan"), 10**400, "1"])
+@for_all("odd", [["a"], {}, 1j, pd.NA, None, float("nan"), 10**400, "1"])
 def test_one_row_does_not_change_how_others_are_read(odd):
     rows = pd.DataFrame({"who": [1, 2], "what": [1, 2]}, dtype=object)
     more = pd.concat([rows, pd.DataFrame({"who": [odd, 4], "what": [2, odd]}, dtype=object)])
@@ -88,7 +89,7 @@ def test_every_mistake_is_named():
         counted(twice)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "categories", [None, [], ["a", "a"], [["a"]], 3, ["a", float("nan")], ["a", None], ["a", pd.NA]]
 )
 def test_categories_are_public_and_complete(categories):

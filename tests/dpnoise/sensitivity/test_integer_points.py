@@ -7,6 +7,7 @@ import pytest
 
 from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
 from dpnoise.sensitivity.integer_points import maximal_points, parts_of_set
+from for_all import for_all
 
 SETS = (
     *(L1(float(r), of=n) for r in (1, 2, 3, 5) for n in (1, 2, 4)),
@@ -36,7 +37,7 @@ def sizes_of(parts, point):
     return tuple(found)
 
 
-@pytest.mark.parametrize("ball", SETS, ids=repr)
+@for_all("ball", SETS)
 def test_maximal_points_are_those_of_which_no_entry_can_grow(ball):
     points = points_of(ball)
     inside = {tuple(point) for point in points.tolist()}
@@ -51,7 +52,7 @@ def test_maximal_points_are_those_of_which_no_entry_can_grow(ball):
     assert set(found) == {sizes_of(parts, point) for point in maximal}
 
 
-@pytest.mark.parametrize("ball", SETS, ids=repr)
+@for_all("ball", SETS)
 def test_largest_sums_are_those_over_all_points(ball):
     points = points_of(ball)
     for part in parts_of_set(ball):
@@ -73,7 +74,7 @@ def test_large_sets_are_quick_and_too_many_points_are_not_listed():
     assert maximal_points(parts_of_set(Product(*[L1(3.0, of=3)] * 5)), 200) is None  # 3^5
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ball", "words"),
     [
         (LInf(1.5, of=3), "got 1.5 in LInf"),

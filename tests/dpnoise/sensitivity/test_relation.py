@@ -16,6 +16,7 @@ from dpnoise import (
     as_sensitivity,
     enclosing_ellipsoid,
 )
+from for_all import for_all
 
 BOTH = ["add-remove", "replace-one"]
 PARTS = [
@@ -29,8 +30,8 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("relation", BOTH)
-@pytest.mark.parametrize(("kind", "values"), PARTS)
+@for_all("relation", BOTH)
+@for_all(("kind", "values"), PARTS)
 def test_a_relation_is_part_of_the_set_and_of_all_that_is_made_of_it(kind, values, relation):
     plain, stated = kind(*values), kind(*values, relation=relation)
     assert (plain.relation, stated.relation) == (None, relation)
@@ -54,8 +55,8 @@ def test_a_relation_is_part_of_the_set_and_of_all_that_is_made_of_it(kind, value
     assert stated.support(x) == plain.support(x)
 
 
-@pytest.mark.parametrize("relation", ["add/remove", "", 1, ["add-remove"], True, "Add-Remove"])
-@pytest.mark.parametrize(("kind", "values"), PARTS)
+@for_all("relation", ["add/remove", "", 1, ["add-remove"], True, "Add-Remove"])
+@for_all(("kind", "values"), PARTS)
 def test_an_unknown_relation_is_refused(kind, values, relation):
     expected = r"relation: expected 'add-remove' \(one person more or less\) or 'replace-one'"
     with pytest.raises(ValueError, match=expected):
@@ -64,7 +65,7 @@ def test_an_unknown_relation_is_refused(kind, values, relation):
         kind(*values).stating(relation)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "mixed",
     [
         lambda: Product(L1(1.0, relation="add-remove"), L2(1.0, relation="replace-one")),
@@ -86,7 +87,7 @@ def test_a_product_states_a_relation_for_all_blocks_or_for_none():
     assert Product(L1(1.0), L2(1.0)).relation is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("given", "words"),
     [
         (AtMost(3, of=12), "in at most 3 of 12 counts, each by at most 1"),

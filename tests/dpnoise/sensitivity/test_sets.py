@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
+from for_all import for_all
 
 SETS = [
     Box([1.0, 0.25, 3.0]),
@@ -31,7 +32,7 @@ SETS = [
     Product(AtMost(2, of=4, each=2.0), L2(3.0, of=2), Box([0.1])),
 ]
 DRAWS = 20_000
-every = pytest.mark.parametrize("given", SETS, ids=str)
+every = for_all("given", SETS)
 
 
 @every
@@ -80,7 +81,7 @@ def test_support_function_is_the_dual_norm(given):
     assert np.allclose(given.support(axes), given.box, rtol=1e-15)
 
 
-@pytest.mark.parametrize(("m", "of"), [(1, 4), (2, 4), (3, 5)])
+@for_all(("m", "of"), [(1, 4), (2, 4), (3, 5)])
 def test_support_of_at_most_m_coordinates_is_a_linear_program(m, of):
     a = np.random.default_rng(7).normal(size=of)
     given = AtMost(m, of=of, each=0.7)
@@ -89,7 +90,7 @@ def test_support_of_at_most_m_coordinates_is_a_linear_program(m, of):
     assert math.isclose(given.support(a), -best.fun, rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("K", [1, 2, 3, 10, 500])
+@for_all("K", [1, 2, 3, 10, 500])
 def test_at_most_one_and_all_coordinates_are_the_l1_and_the_l_infinity_ball(K):
     x = np.random.default_rng(8).normal(size=(20, K))
     for given, other in ((AtMost(1, K, 2.0), L1(2.0, K)), (AtMost(K, K, 2.0), LInf(2.0, K))):
@@ -103,7 +104,7 @@ def test_at_most_one_and_all_coordinates_are_the_l1_and_the_l_infinity_ball(K):
         assert math.isclose(4.0 * square, other.mean_square[0], rel_tol=1e-14)
 
 
-@pytest.mark.parametrize(("m", "of"), [(1, 3), (3, 3), (2, 5), (6, 9)])
+@for_all(("m", "of"), [(1, 3), (3, 3), (2, 5), (6, 9)])
 def test_share_of_the_box_in_at_most_m_coordinates(m, of):
     """The norm of a uniform point is that of its largest entry; 5 standard errors."""
     given = AtMost(m, of=of, each=2.0)
@@ -139,7 +140,7 @@ def test_the_norm_of_unequal_boxes_and_zeros():
     assert given.support([1.0, math.inf, 1.0]) == 3.0
 
 
-@pytest.mark.parametrize("given", SETS, ids=str)
+@for_all("given", SETS)
 def test_enclosing_ellipsoid_contains_the_set_and_no_smaller_one_does(given):
     ellipsoid = enclosing_ellipsoid(given)
     points = given.sample(2000, random_state=3)
@@ -170,7 +171,7 @@ def test_scaling(given):
     assert eval(repr(given)) == given  # noqa: S307  (printed as the call that makes it)
 
 
-@pytest.mark.parametrize("given", SETS[:-1], ids=str)
+@for_all("given", SETS[:-1])
 def test_extreme_sizes(given):
     for factor in (1e-98, 1e98):
         far = given.scaled(factor)
@@ -181,7 +182,7 @@ def test_extreme_sizes(given):
     assert given.norm(np.full(given.dimension, 1e200)) < math.inf
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: Box([]), ["shape of lambdas", "(0,)"]),

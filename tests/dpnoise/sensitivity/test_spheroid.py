@@ -14,6 +14,7 @@ from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 from dpnoise.sensitivity.spheroid import Spheroid
+from for_all import for_all
 
 ROUND = [
     Spheroid(2.0, 1.0, of=3),
@@ -23,7 +24,7 @@ ROUND = [
     Ellipsoid([[2.0, 1.0, 0.0], [0.0, 1.0, -1.0], [0.5, 0.0, 0.7]]),
     Ellipsoid([[-3.0]]),
 ]
-every = pytest.mark.parametrize("given", ROUND, ids=repr)
+every = for_all("given", ROUND)
 DRAWS = 20_000
 
 
@@ -151,7 +152,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize("ball", SETS, ids=repr)
+@for_all("ball", SETS)
 def test_symmetric_forms_hold_every_difference(ball):
     rng = np.random.default_rng(5)
     tried = np.concatenate([rng.normal(size=(3000, 4)), ball.sample(10, 1) if not ball.flat else []
@@ -189,7 +190,7 @@ def test_least_spheroids_of_many_counts():
     assert np.max(values) == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("make", "words"),
     [
         (lambda: Spheroid(-1.0, 0.0, of=1), ["along", "-1.0", "across", "0.0", "of"]),

@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
-import figure_bytes
 from city_maps import town
 from dpnoise_papers.balle_wang_2018 import figures
 from dpnoise_papers.balle_wang_2018.figures import (
@@ -254,7 +253,3 @@ def test_errors_of_several_hours():
         drawn_errors = sorted(tuple(line.get_ydata()) for line in axes.lines)
         assert drawn_errors == sorted(tuple(rows["mse"]) for _, rows in part.groupby("method"))
         assert axes.get_yscale() == "log"
-
-
-def test_the_same_bytes_every_time(tables):
-    assert figure_bytes.svg(figures.maps(*tables)) == figure_bytes.svg(figures.maps(*tables))

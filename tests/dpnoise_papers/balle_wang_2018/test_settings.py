@@ -7,12 +7,13 @@ from pydantic import ValidationError
 
 from dpnoise_papers.balle_wang_2018.settings import Settings
 from dpnoise_papers.config import load
+from for_all import for_all
 
 SHIPPED = load(Path(__file__).parents[3] / "config.yaml").balle_wang_2018
 GRID = {"low": 0.1, "high": 1.0, "count": 3, "spacing": "log"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("section", "field", "value", "words"),
     [
         ("figure_1a", "epsilons", GRID | {"high": 2.0}, "between 1e-100 and 1"),

@@ -8,6 +8,7 @@ import yaml
 
 from dpnoise_papers.config import ConfigError, validate
 from dpnoise_papers.data.registry import read_registry
+from for_all import for_all
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[3] / "config.yaml").read_text(encoding="utf-8"))
 TABLE = "flipped_huber_2023.table_3"
@@ -76,7 +77,7 @@ def changed(*changes):
     return config
 
 
-@pytest.mark.parametrize(("section", "where", "value", "words"), MISTAKES)
+@for_all(("section", "where", "value", "words"), MISTAKES)
 def test_a_mistake_is_refused_with_what_was_expected(section, where, value, words):
     with pytest.raises(ConfigError) as caught:
         validate(changed((section, where, value)))

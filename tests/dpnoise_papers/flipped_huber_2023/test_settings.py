@@ -21,6 +21,7 @@ from dpnoise_papers.flipped_huber_2023.settings import (
     VectorVariances,
 )
 from dpnoise_papers.flipped_huber_2023.tables.variances import vector_variances
+from for_all import for_all
 
 GRID = {"low": 0.1, "high": 10.0, "count": 3, "spacing": "log"}
 BOX = ((0.02, 150.0), (0.02, 50.0))
@@ -78,7 +79,7 @@ def test_every_accepted_method_makes_a_row():
     assert set(zip(table["mechanism"], table["method"], strict=True)) >= set(mechanisms)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("model", "good", "bad", "words"),
     [
         (MinimumVariances, SCALAR, {"mechanisms": (("gaussian", "grid"),)}, "expected for grid"),
@@ -121,7 +122,7 @@ def test_a_mistake_is_refused_with_what_was_expected(model, good, bad, words):
         model(**good | bad)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("changes", "words"),
     [({"dimensions": [3, 4]}, "one dimension"), ({"deltas": [0.1]}, "the same")],
 )

@@ -10,7 +10,6 @@ from dpnoise_papers.flipped_huber_slides.figures import densities_1d, illustrati
 from dpnoise_papers.flipped_huber_slides.figures import huber_density as draw_huber
 from dpnoise_papers.flipped_huber_slides.settings import CalibratedDensities, HuberDensity
 from dpnoise_papers.flipped_huber_slides.tables import calibrated_densities, huber_density
-from figure_bytes import svg
 
 
 def huber():
@@ -77,15 +76,3 @@ def test_illustrative_values_are_written_at_their_dots():
         (circles,) = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
         assert list(circles.get_ydata()) == list(table[name])
     assert figure_checks.struck_texts(figure) == []
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: draw_huber(huber()),
-        lambda: densities_1d(calibrated()),
-        lambda: illustrative_values(values()),
-    ],
-)
-def test_two_drawings_are_the_same(draw):
-    assert svg(draw()) == svg(draw())

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from dpnoise_papers.config import load
 from dpnoise_papers.inid_2024.settings import Settings
+from for_all import for_all
 
 SHIPPED = load(Path(__file__).parents[3] / "config.yaml").inid_2024
 GRID = {"low": 0.1, "high": 1.0, "count": 3, "spacing": "log"}
@@ -16,7 +17,7 @@ def budget(noise, delta, epsilon):
     return [{"noise": noise, "delta": delta, "epsilon": epsilon}]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("section", "field", "value", "words"),
     [
         ("figure_1a", "mechanisms", [["gaussian", "grid"]], "'iid', 'spr' or 'optimal'"),

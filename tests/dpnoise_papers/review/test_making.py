@@ -19,6 +19,7 @@ from dpnoise_papers.review.making import (
     write_costs,
 )
 from dpnoise_papers.steps import steps
+from for_all import for_all
 
 NAMES = sorted(
     getattr(item, kind).function
@@ -63,7 +64,7 @@ def test_options_are_those_of_the_run():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_all("name", NAMES)
 def test_the_line_is_where_the_function_is_defined(name):
     found = place(name)
     function = inspect.unwrap(resolve(name))

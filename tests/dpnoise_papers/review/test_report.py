@@ -9,6 +9,7 @@ from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import read_table, write_table
 from dpnoise_papers.review import report as module
 from dpnoise_papers.review.report import group_of, item_label, report
+from for_all import for_all
 from review_run import run
 
 VOID = {"meta", "link", "input", "img", "br", "line", "circle", "rect"}
@@ -171,9 +172,9 @@ def test_there_is_a_light_a_dark_and_a_printed_scheme():
     assert len(SCHEMES) == 3
 
 
-@pytest.mark.parametrize("scheme", SCHEMES, ids=["light", "dark", "print"])
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("ground", ["paper", "card", "soft", "here"])
+@for_all("scheme", SCHEMES)
+@for_all("text", TEXTS)
+@for_all("ground", ["paper", "card", "soft", "here"])
 def test_text_has_the_contrast_of_wcag_aa(scheme, text, ground):
     colours = dict(re.findall(r"--(\w+): #([0-9a-f]+)", scheme))
     light, dark = sorted((luminance(colours[name]) for name in (text, ground)), reverse=True)

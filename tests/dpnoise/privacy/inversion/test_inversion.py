@@ -29,6 +29,7 @@ from dpnoise.privacy.inversion.inversion import (
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.profile import hockey_stick
+from for_all import for_all
 
 RTOL = 1e-7
 FAMILIES = [
@@ -44,8 +45,8 @@ TWO = ((-0.5, math.log(0.3)), (0.5, math.log(0.6)))
 THREE = ((-0.2, math.log(0.1)), (0.0, math.log(0.65)), (0.2, math.log(0.2)))
 
 
-@pytest.mark.parametrize("mu", [1e-8, 1e-3, 0.3, 1.0, 4.0, 20.0])
-@pytest.mark.parametrize("log_delta", [-0.01, -1.0, -20.0, -69.0, -460.0])
+@for_all("mu", [1e-8, 1e-3, 0.3, 1.0, 4.0, 20.0])
+@for_all("log_delta", [-0.01, -1.0, -20.0, -69.0, -460.0])
 def test_gaussian_losses_come_out(mu, log_delta):
     # An epsilon with about that delta, or 0 if there is none.
     grid = np.linspace(0.0, mu * (40.0 + mu), 4001)
@@ -57,7 +58,7 @@ def test_gaussian_losses_come_out(mu, log_delta):
     assert found.gap <= RTOL
 
 
-@pytest.mark.parametrize("copies", [2, 50, 10_000])
+@for_all("copies", [2, 50, 10_000])
 def test_noise_next_to_gaussian_is_gaussian(copies):
     # Flipped Huber noise with a centre of 1e-9 standard deviations.
     sigma = math.sqrt(copies)
@@ -103,7 +104,7 @@ def test_losses_beyond_the_greatest_do_not_occur():
     assert below.gap <= RTOL
 
 
-@pytest.mark.parametrize("beta", [0.02, 0.1])
+@for_all("beta", [0.02, 0.1])
 def test_hardly_any_privacy_has_a_lower_bound_next_to_one(beta):
     found = Inversion(LossTransform([coordinate_loss(Laplace(beta))], [20], 0.0), RTOL).bounds(1.0)
     assert found.gap <= RTOL
@@ -115,7 +116,7 @@ def test_copies_that_rounding_hides_are_refused():
         Inversion(transform, RTOL)
 
 
-@pytest.mark.parametrize("noise", FAMILIES)
+@for_all("noise", FAMILIES)
 def test_with_the_atoms_it_is_the_profile(noise):
     loss = coordinate_loss(noise)
     x = np.linspace(-1.3, 1.3, 14) * min(loss.largest, 2.0)
@@ -127,8 +128,8 @@ def test_with_the_atoms_it_is_the_profile(noise):
     assert np.all(error < 1e-11)
 
 
-@pytest.mark.parametrize("noise", FAMILIES)
-@pytest.mark.parametrize("x", [-0.3, 0.02, 0.4])
+@for_all("noise", FAMILIES)
+@for_all("x", [-0.3, 0.02, 0.4])
 def test_quadrature_of_each_stretch(noise, x):
     for cut in coordinate_loss(noise).stretches:
 
@@ -166,7 +167,7 @@ def test_zeta_stationary_at_x_has_a_rest():
             assert error <= 1e-12
 
 
-@pytest.mark.parametrize("noise", FAMILIES)
+@for_all("noise", FAMILIES)
 def test_the_error_covers_a_doubt_across_a_jump_of_the_slope(noise):
     loss = coordinate_loss(noise)
     ends = [cut.zeta_0 for cut in loss.stretches]
@@ -183,7 +184,7 @@ def test_the_error_covers_a_doubt_across_a_jump_of_the_slope(noise):
             assert np.all(np.abs(moved - delta) <= error + own)
 
 
-@pytest.mark.parametrize("copies", [1, 2, 7, 40])
+@for_all("copies", [1, 2, 7, 40])
 def test_three_values_convolve(copies):
     values, logs = powers(THREE, copies)
     expected = np.ones(1)
@@ -194,7 +195,7 @@ def test_three_values_convolve(copies):
     assert len(values) == number_of_atoms(THREE, copies)
 
 
-@pytest.mark.parametrize("middle", [1e-17, 1e-3, 0.999])
+@for_all("middle", [1e-17, 1e-3, 0.999])
 def test_three_values_of_many_copies_add_up(middle):
     atoms = ((-1.0, math.log(0.4 * (1 - middle))), (0.0, math.log(middle)))
     atoms += ((1.0, math.log(0.6 * (1 - middle))),)
@@ -210,7 +211,7 @@ def test_two_values_are_binomial():
     assert values == pytest.approx(n - 500.0)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.95, 2.0])
+@for_all("epsilon", [0.1, 0.95, 2.0])
 def test_groups_combine(epsilon):
     found = combine([(TWO, 3), (THREE, 2)])
     delta = 0.0
@@ -234,7 +235,7 @@ def test_an_atom_within_rounding_of_epsilon_counts_in_the_error():
     assert combine([(TWO, 2)]).log_delta(1.1) == (-math.inf, -math.inf)
 
 
-@pytest.mark.parametrize("noise", [Laplace(2.0), FlippedHuber(3.0, 2.0)])
+@for_all("noise", [Laplace(2.0), FlippedHuber(3.0, 2.0)])
 def test_one_continuous_loss_beside_atoms(noise):
     loss = coordinate_loss(noise)
     atomic = combine([(THREE, 2)])

@@ -19,6 +19,7 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import REACH, Line, LossTransform, integrate
+from for_all import for_all
 
 FAMILIES = [
     FlippedHuber(0.5, 2.0),
@@ -63,8 +64,8 @@ def _exact(cut, s):
     return mpmath.sqrt(mpmath.pi) / (2 * r) * mpmath.exp(f0 + z * z) * (start - rest)
 
 
-@pytest.mark.parametrize("noise", FAMILIES)
-@pytest.mark.parametrize("c", [0.3, 6.0])
+@for_all("noise", FAMILIES)
+@for_all("c", [0.3, 6.0])
 def test_error_bounds_hold(noise, c):
     loss = coordinate_loss(noise)
     transform = LossTransform([loss], [1], 0.0)
@@ -96,7 +97,7 @@ def test_short_and_long_stretches_agree_with_quadrature():
         assert np.all(np.abs(found[row] - exact) <= error[row] + 1e-14 * length)
 
 
-@pytest.mark.parametrize("noise", FAMILIES)
+@for_all("noise", FAMILIES)
 def test_symmetries_on_the_real_axis(noise):
     transform = LossTransform([coordinate_loss(noise)], [3], 0.7)
     c = np.array([0.2, 1.0, 4.0])
@@ -128,8 +129,8 @@ def _line(noise, c):
     return transform, Line(transform, c)
 
 
-@pytest.mark.parametrize("noise", ON_A_LINE)
-@pytest.mark.parametrize("c", [0.05, 1.0, 7.0, 60.0])
+@for_all("noise", ON_A_LINE)
+@for_all("c", [0.05, 1.0, 7.0, 60.0])
 def test_the_transform_stays_below_its_envelope(noise, c):
     transform, line = _line(noise, c)
     u = np.geomspace(1e-3, 1e6, 1500)
@@ -142,7 +143,7 @@ def test_the_transform_stays_below_its_envelope(noise, c):
     assert envelope[-1] <= 1e3 * envelope[0] / np.sqrt(u[-1])
 
 
-@pytest.mark.parametrize("noise", ON_A_LINE)
+@for_all("noise", ON_A_LINE)
 def test_shares_and_normalisation(noise):
     transform, line = _line(noise, 2.0)
     assert line.log_transform == pytest.approx(transform.log_real(np.array([2.0]))[0], rel=1e-13)

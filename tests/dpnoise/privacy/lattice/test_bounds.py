@@ -23,6 +23,7 @@ from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.lattice.plan import Nodes, ShiftedNoise, make_plan
 from dpnoise.privacy.lattice.sums import round_down, round_up
+from for_all import for_all
 
 FAMILIES = [
     Gaussian(2.0),
@@ -268,8 +269,8 @@ def on_lattice(masses, h, tilt):
     return loss, masses.weight * np.exp(masses.log_total - tilt * loss)
 
 
-@pytest.mark.parametrize("tilt", [1e-3, 2.0, 20.0])
-@pytest.mark.parametrize("noise", FAMILIES, ids=str)
+@for_all("tilt", [1e-3, 2.0, 20.0])
+@for_all("noise", FAMILIES)
 def test_rounding_up_dominates_and_rounding_down_is_dominated(noise, tilt):
     source = ShiftedNoise(noise)
     nodes = source.nodes(source.cuts(max(source.left, -5.0), min(source.right, 1.5), 0.125))

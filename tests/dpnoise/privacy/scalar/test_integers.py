@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import mpmath as mp
 import numpy as np
@@ -36,27 +37,34 @@ def loss_at(noise, k, d):
     return Fraction(noise.epsilon) * (steps(k + d) - steps(k))
 
 
+@cache
+def weight(noise, k):
+    """What k weighs beside 0: its loss under a shift to 0."""
+    loss = loss_at(noise, 0, k) if k else Fraction(0)
+    with mp.workdps(80):
+        return mp.exp(-mp.mpf(loss.numerator) / loss.denominator)
+
+
+@cache
+def total(noise, reach):
+    with mp.workdps(80):
+        return weight(noise, 0) + 2 * sum(weight(noise, k) for k in range(1, reach + 1))
+
+
 def exact_delta(noise, d, epsilon):
     """Delta as a sum over integers, with the losses compared in rational arithmetic."""
     with mp.workdps(80):
-
-        def weight(k):  # the loss of k under a shift to 0
-            loss = loss_at(noise, 0, abs(k)) if k else Fraction(0)
-            return mp.exp(-mp.mpf(loss.numerator) / loss.denominator)
-
         wide = isinstance(noise, DiscreteGaussian)
         reach = int((20 if wide else 90) * max(noise.std(), 0.5)) + 30
         start = -reach
         if wide:  # below it the loss is smaller
             start = max(start, math.floor(Fraction(epsilon) * Fraction(noise.sigma) ** 2 / d) - d)
-        total, delta = mp.mpf(0), mp.mpf(0)
-        for k in range(-reach, reach + 1):
-            total += weight(k)
+        delta = mp.mpf(0)
         for k in range(start, max(start, 0) + reach):
             gap = loss_at(noise, k, d) - Fraction(epsilon)
             if gap > 0:
-                delta -= weight(k) * mp.expm1(-mp.mpf(gap.numerator) / gap.denominator)
-        return delta / total
+                delta -= weight(noise, abs(k)) * mp.expm1(-mp.mpf(gap.numerator) / gap.denominator)
+        return delta / total(noise, reach)
 
 
 def on_the_private_side(noise, d, epsilon):

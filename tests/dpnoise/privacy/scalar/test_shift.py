@@ -17,6 +17,7 @@ from dpnoise.privacy.lattice.bounds import composed_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.scalar.shift import UnimodalShift
 from exact_noise import TABLE
+from for_all import for_all
 
 KNOWN = [
     Gaussian(1.0),
@@ -66,9 +67,9 @@ def hidden(noise):
     return type(kind.__name__, (kind,), {"log_concave": False})(*vars(noise).values())
 
 
-@pytest.mark.parametrize("noise", KNOWN, ids=repr)
-@pytest.mark.parametrize("shift", [0.1, 1.0, 3.0])
-@pytest.mark.parametrize("change", [hidden, lambda noise: noise])
+@for_all("noise", KNOWN)
+@for_all("shift", [0.1, 1.0, 3.0])
+@for_all("change", [hidden, lambda noise: noise])
 def test_bounds_enclose_the_closed_form(noise, shift, change):
     epsilon = np.array([0.0, 0.01, 0.3, 0.8, 1.7, 6.0])
     exact = log_privacy_profile(noise, shift, epsilon)
@@ -80,8 +81,8 @@ def test_bounds_enclose_the_closed_form(noise, shift, change):
         assert np.all(high[some] - low[some] < 1e-4)
 
 
-@pytest.mark.parametrize("shift", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.6])
+@for_all("shift", [0.3, 1.0, 4.0])
+@for_all("epsilon", [0.0, 0.2, 0.6])
 def test_heavy_tails_against_quadrature(shift, epsilon):
     t = np.sinh(np.linspace(-15.0, 15.0, 500_001))
     noise = Student(1.0)
@@ -96,7 +97,7 @@ def test_heavy_tails_against_quadrature(shift, epsilon):
     assert back == pytest.approx(-math.expm1(-epsilon) + math.exp(-epsilon) * exact, rel=1e-4)
 
 
-@pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-6])
+@for_all("delta", [0.3, 1e-3, 1e-6])
 def test_epsilon_is_on_the_private_side(delta):
     noise = Student(1.0)
     epsilon = epsilon_at(noise, 1.0, delta)
@@ -105,10 +106,9 @@ def test_epsilon_is_on_the_private_side(delta):
         assert privacy_profile(noise, 1.0, 0.99 * epsilon) > delta
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("noise", "copies"),
     [(n, 2 + 7 * (k % 2)) for k, n in enumerate(KNOWN) if not isinstance(n, Staircase)],
-    ids=repr,
 )
 def test_composed_bounds_enclose_those_of_closed_forms(noise, copies):
     epsilon = np.array([0.0, 0.5, 2.0, 5.0])
@@ -141,8 +141,8 @@ def test_one_coordinate_of_a_vector_and_many():
         vector_profile(noise, 1.0, 1.0, copies=10**6)
 
 
-@pytest.mark.parametrize("kind", TABLE, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+@for_all("kind", TABLE)
+@for_all("epsilon", [0.0, 0.3])
 def test_bounds_hold_for_every_family(kind, epsilon):
     noise = TABLE[kind].instances[0]
     d = 0.7 * noise.mean_abs()

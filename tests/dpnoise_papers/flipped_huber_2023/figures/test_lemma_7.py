@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import figure_bytes
 from dpnoise_papers.flipped_huber_2023.figures.lemma_7 import lemma_7
 from dpnoise_papers.flipped_huber_2023.settings import Lemma7
 from dpnoise_papers.flipped_huber_2023.theory.counterexamples import lemma_7 as tabulate
@@ -31,7 +30,3 @@ def test_both_sides_are_drawn_in_each_panel(table):
     (legend,) = figure.legends
     assert any("false here" in text.get_text() for text in legend.get_texts())
     assert r"\alpha=1" in legend.get_title().get_text()
-
-
-def test_the_same_bytes_twice(table):
-    assert figure_bytes.svg(lemma_7(table)) == figure_bytes.svg(lemma_7(table))

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import figure_bytes
 from dpnoise_papers import style
 from dpnoise_papers.flipped_huber_2023.figures.limit import (
     excess,
@@ -68,9 +67,8 @@ def test_legend_names_every_mechanism_and_the_grey_area(table):
     assert words == ["Gaussian", "Laplace", "staircase", "bounds on the limit differ by this much"]
 
 
-def test_one_cost_alone_can_be_drawn_and_bytes_repeat(table):
-    one = table[table["cost"] == "variance"]
-    assert figure_bytes.svg(excess(one)) == figure_bytes.svg(excess(one))
+def test_one_cost_alone_can_be_drawn(table):
+    excess(table[table["cost"] == "variance"])
 
 
 def test_the_figure_and_its_supplement_have_every_delta_once(table):

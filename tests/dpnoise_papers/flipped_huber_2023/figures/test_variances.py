@@ -17,7 +17,6 @@ from dpnoise_papers.flipped_huber_2023.figures.variances import (
     table_2,
     variances,
 )
-from figure_bytes import svg
 
 EPSILONS = [0.1, 1.0, 10.0]
 
@@ -235,10 +234,3 @@ def test_the_map_is_white_in_the_middle_and_takes_the_colour_of_the_better():
     assert to_hex(filled.cmap(filled.norm(-45.0))) == style.COLOURS["flipped-huber"].lower()
     assert to_hex(filled.cmap(filled.norm(45.0))) == style.COLOURS["staircase"].lower()
     assert "#ffffff" in colours
-
-
-@pytest.mark.parametrize(
-    "draw", [lambda: figure_3a(scalar_variances(), printed()), lambda: ratio_map(ratios())]
-)
-def test_two_drawings_are_the_same(draw):
-    assert svg(draw()) == svg(draw())

@@ -14,6 +14,7 @@ from dpnoise_papers.inid_2024.deep.scales import (
     group_scales,
     proportional_clips,
 )
+from for_all import for_all
 
 POWER = {"gaussian": 2, "laplace": 1}
 CLIPS, SIZES = np.array([0.3, 1.7, 0.9]), np.array([4, 1, 25])
@@ -32,9 +33,9 @@ def options(scheme, sizes):
     return {"weights": np.linspace(0.5, 7.0, len(sizes))} if scheme == "weighted" else {}
 
 
-@pytest.mark.parametrize("noise", POWER)
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize(("clips", "sizes", "unit"), CASES)
+@for_all("noise", POWER)
+@for_all("scheme", SCHEMES)
+@for_all(("clips", "sizes", "unit"), CASES)
 def test_the_budget_is_kept_in_exact_arithmetic_and_spent(noise, scheme, clips, sizes, unit):
     scales = group_scales(scheme, noise, clips, sizes, unit, **options(scheme, sizes))
     q = POWER[noise]
@@ -44,8 +45,8 @@ def test_the_budget_is_kept_in_exact_arithmetic_and_spent(noise, scheme, clips, 
     assert 1 - Fraction(1, 10**13) < spent <= 1
 
 
-@pytest.mark.parametrize("noise", POWER)
-@pytest.mark.parametrize("scheme", ["spr", "optimal"])
+@for_all("noise", POWER)
+@for_all("scheme", ["spr", "optimal"])
 def test_by_parameter_the_scales_are_the_allocation_of_the_paper(noise, scheme):
     budget = {"epsilon": 1.0, "delta": 1e-5 if noise == "gaussian" else 0.0}
     lambdas = np.repeat(CLIPS / SIZES ** (1.0 / POWER[noise]), SIZES)
@@ -55,7 +56,7 @@ def test_by_parameter_the_scales_are_the_allocation_of_the_paper(noise, scheme):
     assert np.repeat(found, SIZES) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("noise", POWER)
+@for_all("noise", POWER)
 def test_by_group_the_optimum_is_the_allocation_with_weights(noise):
     budget = {"epsilon": 1.0, "delta": 1e-5 if noise == "gaussian" else 0.0}
     unit = float(gaussian_sigma(1.0, 1e-5)) if noise == "gaussian" else 1.0
@@ -66,7 +67,7 @@ def test_by_group_the_optimum_is_the_allocation_with_weights(noise):
         assert found == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("noise", POWER)
+@for_all("noise", POWER)
 def test_no_search_finds_less_variance(noise):
     q, unit = POWER[noise], 1.3
 
@@ -97,7 +98,7 @@ def test_closed_forms_of_equal_thresholds():
     assert sizes @ spr**2 == pytest.approx(sizes @ iid**2, rel=1e-12)
 
 
-@pytest.mark.parametrize("noise", POWER)
+@for_all("noise", POWER)
 def test_schemes_coincide_where_they_must(noise):
     every = [scheme for scheme in SCHEMES if scheme != "weighted"]
     for clips, sizes in (([0.7], [9]), ([0.4] * 5, [36] * 5), ([0.4] * 5, [1] * 5)):
@@ -114,7 +115,7 @@ def test_schemes_coincide_where_they_must(noise):
         assert found == pytest.approx(group_scales("iid", noise, clips, SIZES, 2.0), rel=1e-12)
 
 
-@pytest.mark.parametrize("noise", POWER)
+@for_all("noise", POWER)
 def test_thresholds_have_the_norm_of_the_whole(noise):
     for clips in (flat_clips(noise, 61, 0.3), proportional_clips(noise, SIZES, 0.3)):
         assert np.linalg.norm(clips, POWER[noise]) == pytest.approx(0.3, rel=1e-14)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import figure_bytes
 from dpnoise_papers.inid_2024.figures.profiles import (
     approximate_laplace,
     crossovers,
@@ -85,11 +84,6 @@ def test_dispersion_has_a_named_line_per_profile():
     (axes,) = dispersion(table).axes
     words = [text.get_text() for text in axes.texts]
     assert set(PROFILES) <= set(words)
-
-
-def test_the_same_bytes_twice():
-    table = curves("laplace", [1, 2, 3, 9], [0.5])
-    assert figure_bytes.svg(error_curves(table)) == figure_bytes.svg(error_curves(table))
 
 
 def test_the_comparison_marks_the_first_loss_or_says_never():
