@@ -126,7 +126,8 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     the larger of the two; over_gaussian and over_osgt, the minimum variance over that of
     Gaussian and of offset-symmetric Gaussian noise of the same search, the larger of both
     dimensions; and searched_excess, the excess again, with searched_excess_least and
-    searched_excess_greatest, its range over the searches.
+    searched_excess_greatest, its range over the searches (of a box without private noise for one
+    of the dimensions, the excess of the other).
 
     ValueError if a table has several dimensions or the two do not share delta and epsilon.
 
@@ -139,10 +140,10 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     parts = [_compared(lower, higher, search) for search in _SEARCHES]
     table = pd.concat(parts, ignore_index=True)
     table["searched_excess"] = table["excess"]
-    same = table.groupby(_KEYS)["excess"]
+    same = table.groupby(_KEYS)["seen"]
     table["searched_excess_least"] = same.transform("min")
     table["searched_excess_greatest"] = same.transform("max")
-    return table
+    return table.drop(columns="seen").dropna(ignore_index=True)
 
 
 def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.DataFrame:
@@ -156,8 +157,9 @@ def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.Data
     both["gap_grown"] = both["gap_to"] - both["gap_from"]
     for measure in ("excess", "over_gaussian", "over_osgt"):
         both[measure] = both[[f"{measure}_from", f"{measure}_to"]].max(axis=1, skipna=False)
+    both["seen"] = both[["excess_from", "excess_to"]].max(axis=1)
     both.insert(0, "search", search)
-    return both.dropna().reset_index().set_index("search").reset_index()
+    return both.reset_index().set_index("search").reset_index()
 
 
 def _measures(table: pd.DataFrame, name: str, search: str) -> pd.DataFrame:

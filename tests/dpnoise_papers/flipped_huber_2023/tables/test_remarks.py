@@ -120,7 +120,9 @@ def test_a_box_without_private_noise_is_left_out():
     assert table["epsilon"].tolist() == [0.3, 1.0, 1.0]
     assert table["gap_to"].tolist() == [10, 4, 8]
     assert table["searched_excess"].tolist() == table["excess"].tolist()
-    ends = table[["searched_excess_least", "searched_excess_greatest"]].iloc[1:]
+    ends = table[["searched_excess_least", "searched_excess_greatest"]]
+    assert ends.iloc[0].tolist() == [0.0, table["excess"].iloc[0]]  # of the box with K = 3 alone
+    ends = ends.iloc[1:]
     assert (ends == [table["excess"].iloc[1:].min(), table["excess"].iloc[1:].max()]).all(axis=None)
     assert table["over_osgt"].tolist() == [0.5, 0.5, 0.5]
 
