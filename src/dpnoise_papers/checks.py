@@ -48,7 +48,8 @@ class Check(NamedTuple):
     """One statement, where it stands, what its proof is worth and how it is tested.
 
     `run` takes a generator and the number of trials. `share` is the part of the trials
-    that a slow check makes do with.
+    that a slow check makes do with; `cases`, if not 0, is how many cases there are in all, where
+    they are gone through and not drawn.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Check(NamedTuple):
     proof: str
     run: Callable[[Generator, int], Outcome]
     share: float = 1.0
+    cases: int = 0
 
 
 def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> pd.DataFrame:
@@ -65,12 +67,13 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
     Columns id, where, statement, trials, violations, worst (the smallest slack beyond what rounding
     explains, in the unit of the check: negative if and only if there is a violation), tolerance,
     parameters (of the worst trial), ranges (of all that were drawn), drawn_by (the function that
-    drew them) and status_of_proof. `trials` are random parameters per
-    statement; a check with a share below 1 makes do with that part.
+    drew them), trials_are ('random trials', or 'cases' where none was drawn) and status_of_proof.
+    `trials` are random parameters per statement; a check with a share below 1 makes do with that
+    part, one with cases has these.
     """
     rows = []
     for check in checks:
-        count = max(MINIMUM_TRIALS, round(check.share * trials))
+        count = check.cases or max(MINIMUM_TRIALS, round(check.share * trials))
         outcome = check.run(generator(seed, scope, check.id), count)
         # A trial without a value does not speak for the statement.
         margin = np.where(np.isnan(outcome.margin), -np.inf, outcome.margin) + outcome.tolerance
@@ -85,13 +88,14 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
                 "id": check.id,
                 "where": check.where,
                 "statement": check.statement,
-                "trials": count,
+                "trials": len(margin),
                 "violations": int(np.sum(margin < 0)),
                 "worst": float(f"{margin[worst]:.3g}"),
                 "tolerance": outcome.tolerance,
                 "parameters": ", ".join(drawn),
                 "ranges": ", ".join(ranges),
                 "drawn_by": _name(check.run),
+                "trials_are": "cases" if check.cases else "random trials",
                 "status_of_proof": check.proof,
             }
         )

@@ -41,5 +41,16 @@ def test_a_planted_violation_is_found_wherever_it_is(place, size):
     assert row.worst < 0
 
 
+def test_cases_are_gone_through_and_are_no_random_trials():
+    def run(_rng, trials):
+        x = np.arange(float(trials))
+        return Outcome(x[x != 1.0] - 2.0, 0.0, {"x": x[x != 1.0]})  # one case is left out
+
+    check = Check("x", "Lemma 1", "x >= 2", "false", run, cases=4)
+    row = run_checks([check], 1, "toy", 50).iloc[0]
+    assert (row.trials, row.violations, row.trials_are) == (3, 1, "cases")
+    assert table(sound).trials_are == "random trials"
+
+
 def test_what_rounding_explains_is_no_violation():
     assert table(planted(3, -0.5e-9)).violations == 0

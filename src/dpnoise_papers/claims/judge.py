@@ -250,7 +250,7 @@ def _compared(
 
 
 def _trials(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
-    """Ours and why of searches for violations: in how many of their random trials there is one."""
+    """Ours and why of searches for violations: how many of their trials or cases fail."""
     table = tables[claim.result]
     rows = rows_of(table, claim.within(table.columns).select, claim.result)
     if claim.column != "violations" or "trials" not in rows:
@@ -264,8 +264,10 @@ def _trials(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> tuple[str, str]
         counts.append(f"{found} of {int(row['trials'])}")
         name = f"{row['id']}: " if several else ""
         at = f", such as at {row['parameters']}" if found and "parameters" in row else ""
-        drawn = f" Drawn by {row['drawn_by']}: {row['ranges']}." if "drawn_by" in row else ""
-        told.append(f"{name}{counts[-1]} random trials fail{at}.{drawn}")
+        kind = row.get("trials_are", "random trials")
+        by = "Drawn by" if kind == "random trials" else "Listed by"
+        drawn = f" {by} {row['drawn_by']}: {row['ranges']}." if "drawn_by" in row else ""
+        told.append(f"{name}{counts[-1]} {kind} fail{at}.{drawn}")
     clean = [count.startswith("0 ") for count in counts]
     if claim.reduce == "open" and any(clean) and not all(clean):
         told.insert(0, "The paper leaves open which of these is meant.")

@@ -530,6 +530,9 @@ def test_violations_are_told_with_the_number_of_trials():
     assert found.why == "1234 of 2000 random trials fail, such as at d=3."
     found = verdict(claim, table.assign(violations=0))
     assert (found.verdict, found.why) == ("reproduced", "0 of 2000 random trials fail.")
+    told = {"trials_are": "cases", "drawn_by": "a.b", "ranges": "d from 1 to 3"}
+    found = verdict(claim, table.assign(violations=0, **told))
+    assert found.why == "0 of 2000 cases fail. Listed by a.b: d from 1 to 3."
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def error_curves(settings: Errors) -> pd.DataFrame:
 
     Columns noise, scheme, profile, dimension, epsilon, delta (0 for pure noise), mse, mse_db
     (decibels), gain (the error of i.i.d. noise of the same kind over this one), gain_db, from_iid
-    (how far mse is from the error of i.i.d. noise, relative to it) and case (as of `case`).
+    (how far mse is from the error of i.i.d. noise, relative to it), nu (as of `dispersion`: 1 where
+    all sensitivities are equal) and case (as of `case`).
     """
     delta = settings.delta or 0.0
     rows = []
@@ -106,12 +107,13 @@ def error_curves(settings: Errors) -> pd.DataFrame:
         for name in settings.profiles:
             for dimension in settings.dimensions:
                 sensitivities = profile(name, dimension, settings.norm)
+                nu = profile(name, dimension).mean()
                 for epsilon in values(settings.epsilons).tolist():
                     mse = mean_squared_error(sensitivities, noise, scheme, epsilon, delta)
                     gain = mean_squared_error(sensitivities, noise, "iid", epsilon, delta) / mse
                     shown = delta if noise == "gaussian" else 0.0
-                    rows.append((noise, scheme, name, dimension, epsilon, shown, mse, gain))
-    columns = ["noise", "scheme", "profile", "dimension", "epsilon", "delta", "mse", "gain"]
+                    rows.append((noise, scheme, name, dimension, epsilon, shown, mse, gain, nu))
+    columns = ["noise", "scheme", "profile", "dimension", "epsilon", "delta", "mse", "gain", "nu"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(7, "mse_db", decibels(table["mse"].to_numpy()))
     gains = table["gain"].to_numpy()
@@ -254,8 +256,9 @@ def dispersion_orders(settings: Dispersion) -> pd.DataFrame:
 def profile_steps(settings: Dispersion) -> pd.DataFrame:
     """Gain of optimal over i.i.d. noise, and what one more coordinate adds to it.
 
-    Columns noise, profile, case, dimension, gain_db and step_db (gain_db less that at the next
-    smaller dimension of the settings, the smallest of which has no row).
+    Columns noise, profile, case, dimension, nu (as of `dispersion`: 1 where all sensitivities are
+    equal), gain_db and step_db (gain_db less that at the next smaller dimension of the settings,
+    the smallest of which has no row).
     """
     rows = []
     for noise in _NORMS:
@@ -264,9 +267,10 @@ def profile_steps(settings: Dispersion) -> pd.DataFrame:
             for dimension in sorted(settings.dimensions):
                 gain = float(decibels(np.divide(*_errors(noise, name, dimension))))
                 if not np.isnan(last):
-                    rows.append((noise, name, case(name), dimension, gain, gain - last))
+                    nu = profile(name, dimension).mean()
+                    rows.append((noise, name, case(name), dimension, nu, gain, gain - last))
                 last = gain
-    columns = ["noise", "profile", "case", "dimension", "gain_db", "step_db"]
+    columns = ["noise", "profile", "case", "dimension", "nu", "gain_db", "step_db"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -191,12 +191,13 @@ def _convex(rng: Generator, n: int, *, printed: bool) -> Outcome:
     In a fifth of the trials with K > 1 one sensitivity is 0; there semidefinite is enough unless
     `printed`.
     """
-    drawn = {"K": rng.integers(1, 6, n).astype(float)}
+    drawn = {"K": rng.integers(1, 6, n).astype(float), "least_sensitivity": np.empty(n)}
     margin = np.empty(n)
     for k in range(n):
         s, sigma = (log_uniform(rng, 0.3, 3, int(drawn["K"][k])) for _ in range(2))
         if k % 5 == 0:
             s[1:2] = 0.0
+        drawn["least_sensitivity"][k] = s.min()
         h = 1e-3 * np.diag(sigma)
 
         def w(x: Array, s: Array = s) -> float:

@@ -68,6 +68,8 @@ def test_gaussian_errors_are_the_closed_forms_of_table_i():
         assert row.gain_db == pytest.approx(10 * math.log10(row.gain), abs=1e-9)
         assert row.mse_db == pytest.approx(10 * math.log10(row.mse), abs=1e-9)
         assert row.delta == 1e-6
+        assert (row.nu < 1.0) == (row.profile != "uniform" and row.dimension > 1)
+        assert row.nu == pytest.approx(lambdas.mean() / lambdas.max(), rel=1e-12)
         assert row.case == ("edge" if row.profile in ("uniform", "one-hot") else "profile")
 
 
@@ -180,6 +182,7 @@ def test_steps_add_up_to_the_gain():
     table = profile_steps(Dispersion(profiles=PROFILES, dimensions=[4, 1, 2]))
     assert set(table["dimension"]) == {2, 4}
     assert set(table.loc[table["case"] == "edge", "profile"]) == {"uniform", "one-hot"}
+    assert set(table.loc[table["nu"] == 1.0, "profile"]) == {"uniform"}
     for (noise, name), rows in table.groupby(["noise", "profile"]):
         last = rows.set_index("dimension").loc[4, "gain_db"]
         assert last == pytest.approx(gain_db(noise, name, 4), abs=1e-9)
