@@ -177,7 +177,7 @@ def check_schedule(draws, report):
 
 
 def check_multiplier(draws, report):
-    """The multiplier keeps the budget, and one smaller by 1e-5 does not."""
+    """The multiplier keeps the budget, and one smaller by 3e-6 does not."""
     _, steps, delta = everyday(draws)
     rate, epsilon = draws.between(1e-3, 0.1), draws.between(0.3, 10.0)
     report.about("sampled", copies=steps)
@@ -185,7 +185,7 @@ def check_multiplier(draws, report):
     text = report.last
     kept = SampledGaussian(found, rate).delta(epsilon, steps=steps)
     report.require(kept.lower <= delta * (1.0 + 1e-12), f"{found!r} gives {kept}", text)
-    less = SampledGaussian(found * (1.0 - 1e-5), rate).delta(epsilon, steps=steps)
+    less = SampledGaussian(found * (1.0 - 3e-6), rate).delta(epsilon, steps=steps)
     report.require(less.upper >= delta, f"{found!r} is too much: {less}", text)
 
 
