@@ -162,7 +162,7 @@ ENDS = {
     ),
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
     "dpnoise.calibration.closed_forms pure_scale while": "one or two doubles up",
-    "dpnoise.calibration.equal_variance EqualVarianceSearch._least minimize_scalar": (
+    "dpnoise.calibration.search EqualVarianceSearch._least minimize_scalar": (
         "a place to look; only what is solved for there is kept"
     ),
     "dpnoise.calibration.cover _lowered while": (
@@ -173,7 +173,7 @@ ENDS = {
     "dpnoise.calibration.staircase_search _Search.minima minimize_scalar": (
         "any gamma will do, and is certified after"
     ),
-    "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",
+    "dpnoise.calibration.search increasing_root brentq": "raises if it does not converge",
     "dpnoise.calibration.published _coarse_to_fine while": "halves an integer",
     "dpnoise.calibration.published _vector_search while": "halves an interval of integers",
     "dpnoise.calibration.published first_private_index while": "halves intervals of integers",

@@ -9,8 +9,8 @@ from dpnoise import (
     privacy_profile,
 )
 from dpnoise.calibration import scalar
-from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.calibration.histogram.search import searched_by_epsilon
+from dpnoise.calibration.search import increasing_root
 from dpnoise.noise import (
     DiscreteGaussian,
     Gaussian,
@@ -88,15 +88,15 @@ CAPS = {
         (1, 2),
         checks.steps_back_of_a_staircase,
     ),
-    "dpnoise.calibration.equal_variance increasing_root range(_BRACKETS)": (
+    "dpnoise.calibration.search increasing_root range(_BRACKETS)": (
         (0, 1),
         checks.raises(lambda: increasing_root(lambda x: x - 50.0, 0.0, 1.0)),
     ),
-    "dpnoise.calibration.equal_variance EqualVarianceSearch.minimum range(_SCANS)": (
+    "dpnoise.calibration.search EqualVarianceSearch.minimum range(_SCANS)": (
         (0, 1),
         checks.search_in_several_dimensions,
     ),
-    "dpnoise.calibration.equal_variance EqualVarianceSearch._refined range(_ROUNDS)": (
+    "dpnoise.calibration.search EqualVarianceSearch._refined range(_ROUNDS)": (
         (0, 1),
         checks.search_in_several_dimensions,
     ),
@@ -212,7 +212,7 @@ FIXED = {
     ),
     "dpnoise.privacy.gaussian _mean_slope range(2 * _TERMS - 1, 0, -2)": "the profile, to 1e-12",
     "dpnoise.privacy.inversion.trapezoid _log_deltas range(_CHUNKS)": "what has not faded is NaN",
-    "dpnoise.calibration.equal_variance EqualVarianceSearch._least range(_DIVISIONS)": (
+    "dpnoise.calibration.search EqualVarianceSearch._least range(_DIVISIONS)": (
         "the account is asked one by one instead"
     ),
     "dpnoise.certificates.checker exp range(1, BITS // 8)": "the rest of the series is added",

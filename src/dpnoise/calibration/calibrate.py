@@ -23,7 +23,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import closed_forms, integers
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
 from dpnoise.calibration.certify import cross_checked
-from dpnoise.calibration.closed_forms import pure_optimum, scale_optimum
+from dpnoise.calibration.closed_forms import pure_optimum
 from dpnoise.calibration.cover import (
     MOST_INTERVALS,
     RTOL,
@@ -42,8 +42,8 @@ from dpnoise.calibration.published import (
     sufficient_optimum,
 )
 from dpnoise.calibration.scalar import scalar_optimum
+from dpnoise.calibration.search import laplace, scale_optimum, vector_optimum
 from dpnoise.calibration.staircase_search import staircase_optimum
-from dpnoise.calibration.vector import vector_optimum
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise import integers as staircase_limits
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
@@ -398,7 +398,7 @@ def _searched(kind: type[Noise], budget: Budget) -> Calibration:
 
 _CALIBRATORS: dict[Kind, Calibrator] = {
     Gaussian: Calibrator(closed_forms.gaussian),
-    Laplace: Calibrator(closed_forms.laplace, partial(pure_optimum, Laplace(1.0))),
+    Laplace: Calibrator(laplace, partial(pure_optimum, Laplace(1.0))),
     FlippedHuber: Calibrator(
         partial(_searched, FlippedHuber), methods=("exact", "grid", "sufficient")
     ),

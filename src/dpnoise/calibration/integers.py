@@ -32,6 +32,7 @@ import scipy  # its optimize, 0.2 s, loads where it is used
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.search import laplace
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.integers import (
@@ -182,7 +183,7 @@ def _dips(budget: Budget, sigma: float) -> Iterator[float]:
 
 def discrete_laplace(budget: Budget) -> Calibration:
     """Discrete Laplace noise for delta > 0, sought from the continuous scale."""
-    beta = closed_forms.laplace(budget).noise.mean_abs()
+    beta = laplace(budget).noise.mean_abs()
     found = _by_scale(DiscreteLaplace, (MIN_BETA, MAX_BETA), beta, budget)
     if not budget.allows_pure:
         return found

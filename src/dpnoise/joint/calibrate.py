@@ -339,7 +339,7 @@ class Search:
 
     def root(self, curve: Callable[[float], RadialNoise], start: float, step: float) -> float:
         """Where noise on a curve has about the budget's delta."""
-        from dpnoise.calibration.equal_variance import (  # noqa: PLC0415 - 0.1 s
+        from dpnoise.calibration.search import (  # noqa: PLC0415 - 0.1 s
             increasing_root,
         )
 

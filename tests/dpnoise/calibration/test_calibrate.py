@@ -21,7 +21,7 @@ from dpnoise import (
     variance_bound,
     vector_profile,
 )
-from dpnoise.calibration import equal_variance
+from dpnoise.calibration import search
 from dpnoise.calibration.budget import Calibration
 from dpnoise.noise import FAMILIES
 from exact_profile import staircase_delta
@@ -182,13 +182,13 @@ def test_extreme_requests_are_answered(request_):
 def test_a_search_without_lower_bounds_ends(monkeypatch):
     """Values of the inversion that bound delta from above alone took 0.2 s each, 128 times."""
     asked = []
-    profile = equal_variance.vector_profile
+    profile = search.vector_profile
 
     def counted(noise, *args, **options):
         asked.append(noise)
         return profile(noise, *args, **options)
 
-    monkeypatch.setattr(equal_variance, "vector_profile", counted)
+    monkeypatch.setattr(search, "vector_profile", counted)
     budget = {"epsilon": 0.5358159017199916, "delta": 1.1347640202562718e-13, "dimension": 2}
     found = calibrate("offset-symmetric-gaussian", **budget)
     assert found.delta <= budget["delta"]

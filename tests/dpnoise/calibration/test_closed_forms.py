@@ -8,7 +8,8 @@ import pytest
 
 from dpnoise import calibrate, gaussian_sigma, vector_profile
 from dpnoise.calibration.budget import Budget
-from dpnoise.calibration.closed_forms import laplace_scale, scale_optimum
+from dpnoise.calibration.closed_forms import laplace_scale
+from dpnoise.calibration.search import scale_optimum
 from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace

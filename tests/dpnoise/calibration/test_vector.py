@@ -15,7 +15,7 @@ from dpnoise import (
     gaussian_sigma,
     vector_profile,
 )
-from dpnoise.calibration import equal_variance
+from dpnoise.calibration import search
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 FAMILIES = {
@@ -142,7 +142,7 @@ def test_variance_follows_the_budget():
 def test_one_coordinate_agrees_with_the_vectorised_search():
     """Two searches with nothing in common but the profile."""
     from dpnoise.calibration.budget import Budget
-    from dpnoise.calibration.vector import vector_optimum
+    from dpnoise.calibration.search import vector_optimum
 
     for epsilon, delta in [(0.3, 1e-6), (1.0, 0.05), (3.0, 0.3)]:
         for kind in (FlippedHuber, OffsetSymmetricGaussian, TruncatedLaplace):
@@ -152,7 +152,7 @@ def test_one_coordinate_agrees_with_the_vectorised_search():
 
 
 def test_root_of_a_function_with_a_jump():
-    crossing = equal_variance.increasing_root(lambda x: -50.0 if x < 1.25 else 3.0, 0.0, 0.1)
+    crossing = search.increasing_root(lambda x: -50.0 if x < 1.25 else 3.0, 0.0, 0.1)
     assert crossing == pytest.approx(1.25, abs=1e-12)
     with pytest.raises(RuntimeError, match="no crossing"):
-        equal_variance.increasing_root(lambda x: -1.0, 0.0, 0.1)  # noqa: ARG005
+        search.increasing_root(lambda x: -1.0, 0.0, 0.1)  # noqa: ARG005

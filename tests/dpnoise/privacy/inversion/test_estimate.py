@@ -15,7 +15,7 @@ from dpnoise import (
     calibrate,
     vector_profile,
 )
-from dpnoise.calibration import equal_variance
+from dpnoise.calibration import search
 from dpnoise.privacy.inversion import trapezoid
 from dpnoise.privacy.inversion.loss import coordinate_loss
 
@@ -70,7 +70,7 @@ def test_a_wrong_estimate_never_costs_privacy(monkeypatch):
             found, line = trapezoid.log_deltas(*args)
             return found + error, line
 
-        monkeypatch.setattr(equal_variance, "log_deltas", wrong)
+        monkeypatch.setattr(search, "log_deltas", wrong)
         found = calibrate("flipped-huber", epsilon=1.0, delta=1e-4, dimension=20)
         assert found.delta <= 1e-4
         assert found.variance >= best.variance * (1.0 - 1e-7)

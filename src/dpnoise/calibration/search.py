@@ -1,4 +1,4 @@
-"""Minimum variance over a family with a shape and a scale, with a costly profile.
+"""Minimum variance in K dimensions, and of families without a vectorised profile.
 
 In K dimensions, and for families without a vectorised profile, one value of delta takes
 milliseconds. The search therefore works at equal variance: with f(shape, V) = log delta - target
@@ -19,16 +19,33 @@ Shapes are evaluated together wherever an estimate without bounds is enough
 (`dpnoise.privacy.inversion.trapezoid`), and one by one by the account where it finds none.
 
 Local minima of f that the grid does not resolve may be missed.
+
+**A scale and nothing else.** At fixed epsilon delta falls with the scale: one root of log delta in
+the logarithm of d = sensitivity / scale. Where the privacy loss is bounded, the root lies beyond
+the largest d of (epsilon, 0)-DP noise, and is sought as an excess over it.
+
+**Flipped Huber noise in K dimensions** (flipped-huber-2023, Section IV-B; Algorithm 2 there is a
+grid search). The profile has a kink where the largest loss of the Laplace centres together,
+K sensitivity alpha / gamma^2, is epsilon: beyond it they cost delta with probability about
+2^-K. Along that curve one scalar root spends delta, a candidate, always below the variance of
+(epsilon, 0)-DP Laplace noise. The other landmarks are the Gaussian, a member, and Laplace noise
+for (epsilon, delta), a limit; from the best of the three the shapes between are searched.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpnoise.calibration import closed_forms
+from dpnoise.calibration.certify import certified_calibration
+from dpnoise.calibration.closed_forms import UNIT_LAPLACE, laplace_scale, pure_optimum
+from dpnoise.calibration.scalar import bound_shape, kink_shape
+from dpnoise.noise.exponential_power import Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 from dpnoise.privacy.composition import (
     composed_log_delta,
     composed_lower_bound,
@@ -43,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
-    from dpnoise.calibration.budget import Budget
+    from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
 
 # The estimate may be this much below the upper bound that certification asks for. One
@@ -318,3 +335,257 @@ class EqualVarianceSearch:
             options={"xatol": close},
         )
         return float(found.x), float(found.fun), False
+
+
+# Noise whose delta is spent within the first, relative to the pure scale, is pure; then a bound of
+# the logarithm of d.
+_INVISIBLE, _LONGEST = 1e-14, 300.0
+
+
+@lru_cache(maxsize=256)  # a limit of the searches for other families
+def laplace(budget: Budget) -> Calibration:
+    """Laplace noise of minimum variance for delta > 0: in closed form for K = 1, else by a root."""
+    variance = None
+    if budget.dimension == 1:
+        variance = 2.0 * laplace_scale(budget.epsilon, budget.tight.delta) ** 2
+    return scale_optimum(UNIT_LAPLACE, budget, variance)
+
+
+def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) -> Calibration:
+    """Noise of minimum variance for delta > 0, from `unit`, which has scale 1.
+
+    `variance` is the minimum for sensitivity 1, where a closed form has it. (epsilon, 0)-DP noise,
+    which keeps every delta, is returned where it is not larger.
+    """
+    if variance is None:
+        variance = _minimum_variance(unit, budget)
+    scale = math.sqrt(variance / unit.var())
+    found = certified_calibration(unit.scaled(scale * budget.sensitivity), budget)
+    if not budget.allows_pure or unit.largest_loss(1.0) == math.inf:
+        return found
+    pure = pure_optimum(unit, budget)
+    return found if found.variance < pure.variance else pure
+
+
+def _minimum_variance(unit: Noise, budget: Budget) -> float:
+    """Variance at the scale that spends delta, for sensitivity 1."""
+    search = EqualVarianceSearch(lambda _, scale: unit.scaled(scale), budget.unit)
+    pure = 0.0
+    if budget.allows_pure:
+        pure = budget.epsilon / budget.dimension / float(unit.largest_loss(1.0))
+    # Just beyond the pure scale delta grows with a power of the excess.
+    start = math.log(max(pure, 1e-3)) - 4.0
+
+    def excess(x: float) -> float:
+        return search.excess(unit, pure + math.exp(min(x, _LONGEST)))
+
+    # Where delta is used up within the rounding of the pure scale, that is the answer.
+    if pure > 0.0 and search.excess(unit, pure * (1.0 + _INVISIBLE)) > 0.0:
+        return unit.var() / pure**2
+    return unit.var() / (pure + math.exp(increasing_root(excess, start, 1.0))) ** 2
+
+
+# Rounding must not put the largest loss of a kink above epsilon.
+_BELOW = 1.0 - 1e-12
+_ROUGH_KINK, _FINE_KINK = 1e-5, 3e-8  # errors of log delta on the kink
+_FIRST, _AWAY = 1e-4, 5e-3  # an error for log delta further than this from that of the budget
+_FAR = 9.0  # bound of the logarithm of a shape
+_NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
+_SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
+_EQUAL = 1e-3  # of log variance: noise on the kink as large as what is known
+_WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
+_MORE_WITHOUT_KINK = 4
+_BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
+
+
+class _VectorFamily(NamedTuple):
+    """A family by shape and scale; a Laplace part of its noise has scale / shape for its scale."""
+
+    make: Callable[[float, float], Noise]  # (shape, scale) -> noise
+    grid: Array  # increasing shapes to scan
+    laplace: float  # a shape that stands for this limit
+    gaussian: float | None = None
+    members: tuple[bool, bool] = (False, True)  # whether the family attains these limits
+    kink: float | None = None  # where to look for the kink of an inner Laplace part
+    composed: float | None = None  # on the kink, with (epsilon / K, delta / K)-DP coordinates
+    close: bool = False  # whether the kink is sought near `composed`, if there is such a shape
+
+
+def _flipped_huber(budget: Budget) -> _VectorFamily:
+    depth = budget.epsilon / budget.dimension - math.log(budget.delta)
+    last = math.sqrt(depth + 3.0)
+    share, part = budget.epsilon / budget.dimension, budget.delta / budget.dimension
+    shape = float(kink_shape(np.asarray(share), np.asarray(part))) if share > 0.0 else 0.0
+    return _VectorFamily(
+        make=lambda b, scale: FlippedHuber(b * scale, scale),
+        grid=np.concatenate([np.geomspace(1e-3, 0.02, 4), np.geomspace(0.03, last, 16)]),
+        # There the tails of all coordinates hold less than 1e-9 delta.
+        laplace=math.sqrt(depth + math.log(budget.dimension) + 25.0),
+        gaussian=0.0,
+        kink=0.5 * math.sqrt(depth),
+        composed=shape * _WIDER if shape * shape > share else None,
+        close=True,
+    )
+
+
+def _offset_gaussian(budget: Budget) -> _VectorFamily:  # noqa: ARG001
+    return _VectorFamily(
+        make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
+        grid=np.geomspace(1e-3, 1e6, 40),
+        laplace=1e7,
+        gaussian=0.0,
+    )
+
+
+def _truncated_laplace(budget: Budget) -> _VectorFamily:
+    share = budget.epsilon / budget.dimension
+    part = budget.delta / budget.dimension
+    last = share - math.log(part) + 5.0
+    return _VectorFamily(
+        make=lambda r, scale: TruncatedLaplace(scale / r, scale),
+        grid=np.geomspace(1e-3, last, 24),
+        laplace=last + 25.0,
+        kink=last - 5.0,
+        composed=bound_shape(share, part) * _WIDER if share > 0.0 else None,
+    )
+
+
+def _huber(budget: Budget) -> _VectorFamily:  # noqa: ARG001
+    return _VectorFamily(
+        make=Huber,
+        grid=np.geomspace(0.01, 30.0, 20),
+        laplace=1e-5,
+        gaussian=60.0,
+        members=(False, False),
+    )
+
+
+def _subbotin(budget: Budget) -> _VectorFamily:  # noqa: ARG001
+    # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
+    return _VectorFamily(
+        make=Subbotin,
+        grid=1.0 + np.geomspace(1e-9, 999.0, 48),
+        laplace=1.0,
+        gaussian=2.0,
+        members=(True, True),
+    )
+
+
+_FAMILIES = {
+    FlippedHuber: _flipped_huber,
+    OffsetSymmetricGaussian: _offset_gaussian,
+    TruncatedLaplace: _truncated_laplace,
+    Huber: _huber,
+    Subbotin: _subbotin,
+}
+
+
+def _kink(
+    search: EqualVarianceSearch, start: float, step: float, error: float
+) -> KnownNoise | None:
+    """Noise whose Laplace part has the largest loss epsilon, if any.
+
+    The search starts at a shape, with a step of its logarithm; `error` is that of log delta.
+    """
+    share = _BELOW * search.budget.epsilon / search.budget.dimension
+    if share == 0.0:
+        return None
+
+    def excess(log_shape: float) -> float:  # delta falls with the shape
+        shape = math.exp(min(max(-log_shape, -_FAR), _FAR))
+        noise = search.make(shape, 1.0)
+        found = search.excess(noise, share / shape, _FIRST)
+        if abs(found) < _AWAY:
+            found = search.excess(noise, share / shape, error)
+        return found + error  # on the private side
+
+    try:
+        shape = math.exp(-increasing_root(excess, -math.log(start), step, 0.1 * error))
+    except RuntimeError:
+        return None
+    return _on_kink(search, shape)
+
+
+def _beats(search: EqualVarianceSearch, variance: float, start: float) -> bool:
+    """Whether noise on the kink may keep the budget with less than a variance.
+
+    Its variance rises with the shape, which is sought from `start`, and its delta falls.
+    """
+
+    def rise(log_shape: float) -> float:
+        shape = math.exp(min(max(log_shape, -_FAR), _FAR))
+        return math.log(_on_kink(search, shape).variance / variance)
+
+    try:
+        shape = math.exp(increasing_root(rise, math.log(start), 0.5, _EQUAL))
+    except RuntimeError:  # all of it has less
+        return True
+    share = _BELOW * search.budget.epsilon / search.budget.dimension
+    return search.excess(search.make(shape, 1.0), share / shape, _FIRST) < _AWAY
+
+
+def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
+    """Noise of a shape whose Laplace parts have the largest loss epsilon together."""
+    share = _BELOW * search.budget.epsilon / search.budget.dimension
+    return KnownNoise(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
+
+
+def _noise_on_kink(
+    family: _VectorFamily, search: EqualVarianceSearch, limits: list[KnownNoise]
+) -> tuple[KnownNoise | None, KnownNoise | None]:
+    """Noise on the kink by basic composition, and by the exact account, if any beats the limits."""
+    budget, composed, start, step, gain = search.budget, None, family.kink, 0.15, 1.0
+    if start is None:
+        return None, None
+    if family.composed is not None and budget.dimension > 1 and budget.allows_pure:
+        composed = _on_kink(search, family.composed)
+        # Basic composition overstates delta there by a factor of about 2^K.
+        pure = 2.0 * (budget.dimension / budget.epsilon) ** 2
+        gain = (1.0 - composed.variance / pure) * 2.0 ** min(budget.dimension, 99)
+        if family.close:
+            start, step = family.composed, 0.5 / family.composed**2
+    known = min(one.variance for one in [*limits, composed] if one)
+    if gain <= _NO_GAIN or (budget.allows_pure and not _beats(search, known, start)):
+        return composed, None
+    return composed, _kink(search, start, step, _FINE_KINK if gain > _SENSITIVE else _ROUGH_KINK)
+
+
+def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
+    """Noise of minimum variance for delta > 0, of a family in `_FAMILIES`.
+
+    Certified, and never larger than a limit of the family by more than certification costs;
+    RuntimeError where no noise could be certified.
+    """
+    family = _FAMILIES[kind](budget)
+    search = EqualVarianceSearch(family.make, budget.unit)
+    if family.kink is None:  # there such values take less time
+        search.maximum_inaccurate *= _MORE_WITHOUT_KINK
+    pure = laplace(budget.unit).variance
+    limits = [KnownNoise(pure, family.laplace, not family.members[0])]
+    if family.gaussian is not None:
+        gaussian = closed_forms.gaussian(budget.unit).variance
+        limits.append(KnownNoise(gaussian, family.gaussian, not family.members[1]))
+    composed, kink = _noise_on_kink(family, search, limits)
+    known = [*limits, *(one for one in (composed, kink) if one)]
+    grid = family.grid
+    if kink:
+        grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
+    best = search.minimum(known, grid)
+    limit = min(limits, key=lambda one: (one.variance, one.limit))
+    found = None if best.limit else _certified_at_shape(family, best, best.variance, budget)
+    if found is not None and found.variance <= limit.variance * budget.sensitivity**2:
+        return found
+    # What certification costs may be more than there is to gain.
+    variance = search.variance_at(limit.shape, limit.variance, 1e-6)
+    beside = _certified_at_shape(family, limit, variance, budget)
+    return beside if found is None or beside.variance <= found.variance else found
+
+
+def _certified_at_shape(
+    family: _VectorFamily, one: KnownNoise, variance: float, budget: Budget
+) -> Calibration:
+    """Certified noise of a shape, of about this variance for sensitivity 1."""
+    scale = math.sqrt(variance / family.make(one.shape, 1.0).var())
+    infimum = one.variance * budget.sensitivity**2 if one.limit else None
+    noise = family.make(one.shape, scale * budget.sensitivity)
+    return certified_calibration(noise, budget, infimum=infimum)
