@@ -169,7 +169,7 @@ def information_bound(rng: Generator, n: int) -> Outcome:
 
 
 def hyperbolic_bounds(rng: Generator, n: int) -> Outcome:
-    """Smaller slack of (24), sinh a <= a cosh a <= a e^a; a tenth of the a is 0, where all agree."""
+    """Smaller slack of (24), sinh a <= a cosh a <= a e^a; a tenth of the a is 0, where it is 0."""
     a = np.exp(rng.uniform(np.log(1e-3), np.log(50), n)) * (rng.random(n) > 0.1)
     middle, right = a * np.cosh(a), a * np.exp(a)
     unit = np.where(a > 0, right, 1.0)
