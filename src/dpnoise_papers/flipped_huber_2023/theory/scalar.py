@@ -117,10 +117,14 @@ def _inverse(rng: Generator, n: int, sign: Array) -> Outcome:
 
 
 def ridge(rng: Generator, n: int) -> Outcome:
-    """Slack of the affine bound on the centred loss, Appendix C, for |d| <= Delta."""
+    """Slack of the affine bound on the centred loss, Appendix C, for |d| <= Delta.
+
+    In half of the trials |d| = Delta and in half t = d / 2: with both the bound is attained.
+    """
     drawn, t, d = _draw_loss(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
-    whole = np.abs(d) / rng.uniform(0.05, 1, n)
+    whole = np.abs(d) / np.where(rng.random(n) < 0.5, rng.uniform(0.05, 1, n), 1.0)
+    t = np.where(rng.random(n) < 0.5, t, d / 2)
     right = t * d / gamma**2 + printed.transition_cost(alpha, whole) / (2 * gamma**2)
     left = loss(t - d / 2, d, alpha, gamma)
     margin = at_most(left, right, 1 + np.abs(left))

@@ -98,10 +98,13 @@ def affine_condition(rng: Generator, n: int) -> Outcome:
 
 
 def normal_bound(rng: Generator, n: int) -> Outcome:
-    """Relative slack of (20) for flipped Huber noise in 2 and in 4 to 6 dimensions."""
+    """Relative slack of (20) for flipped Huber noise in 2 and in 4 to 6 dimensions.
+
+    A tenth of the levels a is 0, where both sides are 1/2.
+    """
     drawn = draw_shape(rng, n)
     d = np.exp(rng.uniform(np.log(0.1), 0, (2, n)))
-    a = 5 * rng.random(n)
+    a = 5 * rng.random(n) * (rng.random(n) > 0.1)
     left = two_fold_tail(
         a * drawn["gamma"] * np.hypot(*d), d[0], d[1], drawn["alpha"], drawn["gamma"]
     )
@@ -109,7 +112,7 @@ def normal_bound(rng: Generator, n: int) -> Outcome:
         _relative(left, printed.upper_tail(a)), 1e-9, drawn | {"a": a, "K": np.full(n, 2.0)}
     )
     more, d = _draw_many(rng, n // _MANY)
-    a = 5 * rng.random(n // _MANY)
+    a = 5 * rng.random(n // _MANY) * (rng.random(n // _MANY) > 0.1)
     level = a * more["gamma"] * np.linalg.norm(d, axis=0)
     left = many_fold_tail(level, d, more["alpha"], more["gamma"])
     return _with_many(two, _relative(left, printed.upper_tail(a)), more | {"a": a})

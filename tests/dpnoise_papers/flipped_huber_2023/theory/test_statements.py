@@ -84,11 +84,13 @@ def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
         ("centred_loss_inverse", 1.001, ["equation-15-above"]),
         ("profile", 1.001, ["theorem-3"]),
         ("transition_cost", 0.9, ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
+        ("transition_cost", 0.9999, ["equation-18-affine-bound"]),  # tried where it is attained
         ("transition_cost", 0.1, ["section-vi-a-pair", "section-vi-b-batch"]),
         ("transition_cost", 0.2, ["equation-19"]),
         ("transition_cost", 1.1, ["section-vi-b-budgets", "section-vi-c-requirement"]),
         ("transition_inverse", 1.01, ["equation-21", "section-vi-b-batch", "section-vi-b-budgets"]),
         ("upper_tail", 0.99, ["equation-20", "lemma-6-both-steps"]),
+        ("upper_tail", 0.9999, ["equation-20"]),  # as above
         ("shift", 0.5, ["lemma-6"]),
     ],
 )
@@ -97,6 +99,12 @@ def test_a_wrong_formula_is_caught(formula, error, rows, monkeypatch):
     monkeypatch.setattr(printed, formula, lambda *args, **kwargs: error * right(*args, **kwargs))
     for row in rows:
         assert violations(row) > 0, row
+
+
+def test_a_hyperbolic_cosine_that_is_too_small_is_caught(monkeypatch):
+    right = np.cosh
+    monkeypatch.setattr(density.np, "cosh", lambda a: 0.999 * right(a))
+    assert violations("equation-24") > 0
 
 
 @pytest.mark.parametrize(
