@@ -343,7 +343,7 @@ PAPER = Paper(
             "Lines are training without clipping and noise, and guessing; the panel of Laplace noise "
             "has an axis of its own.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
+                function="dpnoise_papers.inid_2024.table_4.summary.table_4_printed",
                 reads=("table-4-cifar10-runs-{part}",),
                 parts="table_4_cifar10.cells",
             ),

@@ -17,6 +17,7 @@ SUMMARY_COLUMNS = [
     *CELL, "data_note", "repetitions", "learning_rate", "edge", "accuracy", "accuracy_se",
     "accuracy_sd", "lowest", "highest", "train_loss", "clipped", "signal", "noise_norm",
 ]  # fmt: skip
+OPEN_COLUMNS = [*SUMMARY_COLUMNS, "accuracy_least", "accuracy_greatest"]
 GAIN_COLUMNS = ["comparison", *CELL, "other", "gain", "gain_se", "point_seeds"]
 
 
@@ -64,6 +65,33 @@ def table_4_trained(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -
             | last[["train_loss", "clipped", "signal", "noise_norm"]].mean().to_dict()
         )
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+
+
+def table_4_printed(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Accuracy of each cell as it is compared with the printed one, with the range that is open.
+
+    The paper does not say whether its SPR noise is by parameter (`spr`) or by layer (`spr-group`).
+
+    Parameters
+    ----------
+    settings : PrivateTraining
+        Of the whole table.
+    parts : dict of str to pandas.DataFrame
+        Runs by cell, of `train_cell`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `table_4_trained`, and accuracy_least and accuracy_greatest: of scheme `spr` the
+        ends over both meanings, missing without the other one; else the accuracy itself.
+    """
+    table = table_4_trained(settings, parts).reindex(columns=OPEN_COLUMNS)
+    by_layer = table[table["scheme"] == "spr-group"].set_index(CELL[:-1])["accuracy"]
+    for row, cell in table.iterrows():
+        budget, own = tuple(cell[CELL[:-1]]), cell["accuracy"]
+        other = by_layer.get(budget, math.nan) if cell["scheme"] == "spr" else own
+        table.loc[row, OPEN_COLUMNS[-2:]] = np.minimum(own, other), np.maximum(own, other)
+    return table
 
 
 def table_4_gains(table: pd.DataFrame) -> pd.DataFrame:

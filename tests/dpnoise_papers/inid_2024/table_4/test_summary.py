@@ -6,11 +6,14 @@ import pandas as pd
 import pytest
 
 import deep_toys as toys
+from claim_toys import NUMBER, replace, verdict
+from dpnoise_papers.claims.model import Condition
 
 torch = pytest.importorskip("torch")
 from dpnoise_papers.inid_2024.table_4.summary import (  # noqa: E402
     groups_of_cells,
     table_4_gains,
+    table_4_printed,
     table_4_trained,
 )
 from dpnoise_papers.inid_2024.table_4.training import cifar10_cell  # noqa: E402
@@ -60,6 +63,36 @@ def test_gains_and_the_seeds_that_tell_them_from_noise():
     [noise] = gains[gains["comparison"] == "noise"].to_dict("records")
     assert noise["gain"] == -77.0
     assert noise["other"] == "gaussian, delta = 1e-05"
+
+
+def test_spr_is_open_between_noise_by_parameter_and_by_layer():
+    """A printed accuracy differs only if it is beyond both; other schemes have no range."""
+    table = toys.table()
+    cells = {
+        "gaussian-1e-05-8-iid": ([80.9, 81.1], "gaussian", 1e-5, 8.0, "iid"),
+        "gaussian-1e-05-8-spr": ([40.9, 41.1], "gaussian", 1e-5, 8.0, "spr"),
+        "gaussian-1e-05-8-spr-group": ([51.9, 52.1], "gaussian", 1e-5, 8.0, "spr-group"),
+        "laplace-0-8-spr": ([30.0, 32.0], "laplace", 0.0, 8.0, "spr"),
+    }
+    parts = {name: runs_of([], scheme="none") for name in table.cells}
+    parts |= {name: runs_of(*told) for name, told in cells.items()}
+    plain, found = table_4_trained(table, parts), table_4_printed(table, parts)
+    pd.testing.assert_frame_equal(found[plain.columns], plain)
+    ends = found.set_index(["noise", "scheme"])[["accuracy_least", "accuracy_greatest"]]
+    assert ends.loc[("gaussian", "spr")].tolist() == pytest.approx([41.0, 52.0])
+    assert ends.loc[("gaussian", "spr-group")].tolist() == pytest.approx([52.0, 52.0])
+    assert ends.loc[("gaussian", "iid")].tolist() == pytest.approx([81.0, 81.0])
+    assert ends.loc[("laplace", "spr")].isna().all()  # half a range could accuse
+
+    select = Condition.parse("noise=gaussian;scheme=spr")
+    claim = replace(NUMBER, select=select, column="accuracy")
+    for printed, expected, without in (
+        ("47.16", "undecided", "differs"),
+        ("90.00", "differs", "differs"),
+    ):
+        one = replace(claim, printed=printed)
+        assert verdict(one, found.assign(data_note="")).verdict == expected
+        assert verdict(one, plain.assign(data_note="")).verdict == without
 
 
 def test_without_images_nothing_is_trained():
