@@ -37,7 +37,7 @@ def _one_blas_thread():
 # Functions of their arguments, of `best` and `compare`: some tests remember what they returned.
 SEARCHES = {
     "dpnoise.mechanisms.compare": ("_compared",),
-    "dpnoise.mechanisms.joint": ("calibrate_joint",),
+    "dpnoise.mechanisms.methods": ("calibrate_joint",),
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.noise": ("_estimated",),
