@@ -258,6 +258,7 @@ def _certified(search: GroupedRequest, found: Found) -> Array:
     aim = math.log(search.delta) - 0.5 * slack
     low, high, x = -math.inf, math.inf, 0.0  # too little, enough
     last, strained = None, 0
+    # ends: raises
     for count in range(_EVALUATIONS):
         value, slow = _log_upper(search, scales * math.exp(x), aim)
         value, strained = max(value - aim, _FLOOR), strained + slow
@@ -360,6 +361,7 @@ class Descent:
         """Where the rounds settle, or None if they do not."""
         damping, before, work = _DAMPING, math.inf, 0
         seen = scales * math.exp(-2.0 * _LONGEST)
+        # ends: an allocation along a direction, certified
         for _ in range(_ROUNDS):
             if below:
                 scales = self._below_kink(scales)
@@ -459,6 +461,7 @@ def _saddle(
 ) -> tuple[float, float]:
     """Contour c near the saddle point, and the curvature of the logarithm of the integrand."""
     c = _SEARCH
+    # ends: a search direction; what it leads to is certified
     for _ in range(3):
         log_m = _log_m(transform, counts, c, atoms=atoms)
         height = log_m - c * epsilon - np.log(c) - np.log1p(c)

@@ -474,6 +474,7 @@ def _step(x: Array) -> tuple[float, float] | None:
     step = float(gaps[0])
     for gap in gaps[1:].tolist():
         larger = gap
+        # ends: the step halves at least, down to the finest
         while step >= finest:  # Euclid's algorithm up to rounding
             rest = abs(larger - step * round(larger / step))
             if rest <= _SLACK * step:

@@ -133,6 +133,7 @@ def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float,
 
     low, above = 0.0, math.log(delta / budget.delta) if budget.delta > 0.0 else math.inf
     high = _FIRST
+    # ends: raises at the largest enlargement
     while (below := excess(high)) > 0.0:
         low, above = high, below
         high = 8.0 * high if budget.dimension == 1 else max(8.0 * high, _GUESS)
@@ -140,6 +141,7 @@ def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float,
             message = f"calibration: {noise!r} could not be verified for {budget!r}"
             raise RuntimeError(message)
     best = high, delta, account
+    # ends: the first noise that was verified is kept
     for _ in range(_IMPROVEMENTS):
         if high < _WORTH or below > -_SLACK:
             break

@@ -70,6 +70,7 @@ def pure_scale(budget: Budget, unit: Noise) -> float:
     loss = unit.largest_loss(budget.sensitivity)
     scale = budget.dimension * float(loss) / budget.epsilon
     minimum = budget.dimension * Fraction(loss) / Fraction(budget.epsilon)
+    # ends: one or two doubles up
     while Fraction(scale) < minimum:
         scale = math.nextafter(scale, math.inf)
     return scale

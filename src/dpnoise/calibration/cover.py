@@ -207,6 +207,7 @@ class _Search:
     def improved(self, place: float) -> bool:
         """Whether the noise of a shape keeps the budget; then about its least is to be beaten."""
         variance, step, better = self.variance, self.rtol, False
+        # ends: a larger variance of a member: the bound stays below the optimum
         for _ in range(_STEPS):
             noise = self.shapes.member(place, variance)
             if certified_delta(noise, self.budget) > self.budget.delta:
@@ -257,6 +258,7 @@ def cover(shapes: Shapes, budget: Budget, known: float, rtol: float, most: int) 
 def _lowered(search: _Search, left: list[tuple[float, float]], cells: list[Cell]) -> Cover:
     """The cover with a variance so small that the intervals left are excluded too; 0 if none is."""
     step = search.rtol
+    # ends: removes an interval, or doubles a step up to 1 and returns 0
     while left:
         cell = search.cell(*left[-1])
         if cell.log_delta > search.target:

@@ -67,6 +67,7 @@ def _maximum_mu(epsilon: Array, delta: Array) -> Array:
     mu = _start(epsilon, delta)
     close = _CLOSE * (1.0 + np.sqrt(epsilon)) ** (-2.0 / 3.0)
     left = np.arange(mu.size)  # most pairs need two steps, a few need five
+    # ends: from below the root: more noise than needed
     for _ in range(_STEPS):
         some, epsilons = mu[left], epsilon[left]
         log_delta, slope = log_delta_and_slope(some, epsilons)

@@ -124,6 +124,7 @@ def smallest_scale(
     here = min(max(math.log(start), low), high)
     side = 1.0 if excess(here) > 0.0 else -1.0
     before, step = here, _STEP
+    # ends: noise that was seen to be private, or none
     for _ in range(_DOUBLINGS):
         before, here = here, min(max(here + side * step, low), high)
         step *= 2.0
@@ -237,6 +238,7 @@ def scale_for_points(
         return point_bounds(shares_of_point(noises_at(scale), point), epsilon)[1]
 
     chosen = [max(points, key=lambda point: _squares(noises_at(start), point))]
+    # ends: each pass adds one of finitely many points, or returns
     while True:
 
         def profile(scale: float) -> VectorProfile:

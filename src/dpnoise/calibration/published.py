@@ -130,6 +130,7 @@ def first_private_index(
     `private` tells it of one index for each line; once private, always private.
     """
     low, high = np.full(lines, -1), np.full(lines, length)
+    # ends: halves intervals of integers
     while np.any(high - low > 1):
         middle = (low + high) // 2
         good = private(np.clip(middle, 0, length - 1))
@@ -142,6 +143,7 @@ def _coarse_to_fine(count: int) -> Iterator[int]:
     """Yield 0 to count - 1, spread over the range from the start."""
     step = 1 << max(count - 1, 1).bit_length()
     yield 0
+    # ends: halves an integer
     while step > 1:
         yield from range(step // 2, count, step)
         step //= 2
@@ -178,6 +180,7 @@ def _vector_search(
         if high < 0 or not _private(family, budget, shapes[k], scales[high]):
             continue
         low = -1
+        # ends: halves an interval of integers
         while high - low > 1:
             middle = (low + high) // 2
             if _private(family, budget, shapes[k], scales[middle]):

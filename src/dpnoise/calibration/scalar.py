@@ -83,6 +83,7 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
     # bounds keep Newton's method from leaving the domain.
     square = np.maximum(-target, 1.0)
     b = np.sqrt(np.maximum(epsilon, square - np.log(square)))
+    # ends: raises
     for _ in range(_KINK_STEPS):
         mills, slope, rim = mills_ratio(b), mills_slope(b), np.exp(-b * b)
         weight = -np.expm1(-b * b) + rim * b * mills
@@ -216,6 +217,7 @@ def solve_scale(
     """
     x = start
     low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
+    # ends: the largest ratio that was seen to be private, or an error
     for k in range(_STEPS):
         value, slope = log_delta(np.exp(x))
         above = value > target
@@ -250,6 +252,7 @@ def minimize_on_interval(
     missed.
     """
     points = grid
+    # ends: a minimum of what was seen, certified
     for _ in range(_ROUNDS):
         best = int(np.argmin(values))
         around = slice(max(best - 1, 0), best + 2)
@@ -435,6 +438,7 @@ def offset_gaussian_variance(b: Array) -> Array:
 
     def far(b: Array) -> Array:
         ratio = np.zeros_like(b)
+        # ends: a continued fraction of positive terms; test_calibration_shape_profiles
         for n in range(_DEPTH, 1, -1):
             ratio = 1.0 / (b + (n + 1.0) * ratio)
         return 2.0 * ratio / (b + 2.0 * ratio)

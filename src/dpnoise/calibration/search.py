@@ -120,6 +120,7 @@ def increasing_root(
         return 0.0 if abs(value) <= even else max(value, _FLOOR)
 
     low = high = start
+    # ends: raises
     for _ in range(_BRACKETS):
         if cut(low) <= 0.0 <= cut(high):
             return brentq(cut, low, high, xtol=_CLOSE, rtol=1e-14)
@@ -240,6 +241,7 @@ class EqualVarianceSearch:
         best = min(known, key=lambda item: (item.variance, item.limit))
         scan = np.full(len(grid), -np.inf)
         located = math.nan
+        # ends: fewer rounds give larger noise, certified all the same
         for _ in range(_SCANS):
             before = best
             for ends in self._promising_intervals(best, grid, scan):
@@ -284,6 +286,7 @@ class EqualVarianceSearch:
         scalar = self.budget.dimension == 1
         gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if scalar else (_GAIN, _LAST)
         near = not ends[0] < best.shape < ends[1]  # otherwise there is less to gain
+        # ends: fewer rounds give larger noise, certified all the same
         for _ in range(_ROUNDS):
             close = (_SHAPE_NEAR if near else _SHAPE_CLOSE) * width
             place, value, exact = self._least(bounds, best.variance, close)
@@ -308,6 +311,7 @@ class EqualVarianceSearch:
         And whether f is known to be the least by estimates, however close was asked for.
         """
         x = np.linspace(*bounds, _POINTS)
+        # ends: the account is asked one by one instead
         for _ in range(_DIVISIONS):
             y = self._estimates_at_variance(np.exp(x), variance)
             if np.isnan(y).any():
@@ -328,6 +332,7 @@ class EqualVarianceSearch:
             x = np.linspace(x[k - 1], x[k + 1], _POINTS)
         from scipy.optimize import minimize_scalar  # noqa: PLC0415 - 0.1 s
 
+        # ends: a place to look; only what is solved for there is kept
         found = minimize_scalar(
             lambda x: self.excess_at_variance(math.exp(x), variance),
             bounds=bounds,

@@ -90,6 +90,7 @@ class _Search:
         found = [(float(values[k]), math.exp(grid[k])) for k in minima]
         for k in minima:
             ends = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
+            # ends: any gamma will do, and is certified after
             near = minimize_scalar(
                 lambda x: self.log_variance(x, _FINE),
                 bounds=ends,
@@ -104,6 +105,7 @@ class _Search:
     ) -> Calibration | None:
         """Noise of a gamma that spends delta, made from its epsilon; None if none was certified."""
         epsilon, step = self.epsilon(gamma, _FINE), _BACK
+        # ends: certified, or noise with delta = 0
         for _ in range(_STEPS):
             noise = make(epsilon * (1.0 - step))
             delta, account = certified(noise, budget)

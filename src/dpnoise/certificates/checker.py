@@ -90,6 +90,7 @@ def exp(x: Fraction) -> Interval:
         raise NotImplementedError("exponentials beyond e^100000")
     k = math.ceil(abs(x)).bit_length() + 8
     r, total, term = Interval(x / 2**k), Interval(0), Interval(1)
+    # ends: the rest of the series is added
     for n in range(1, BITS // 8):  # |r| <= 2^-8
         total, term = total + term, term * r / Interval(n)
     value = total + Interval(-2, 2) * Interval(max(abs(term.lo), abs(term.hi)))
@@ -107,6 +108,7 @@ def mills(x: Fraction) -> Interval:
             tail = Interval(max(k, 1)) / (Interval(x) + tail)
         return tail
     total, term, n = Interval(0), Interval(x), 0
+    # ends: each term is below half the one before
     while n < 40 or term.hi > Fraction(1, 1 << BITS):  # from n = 16 on each term is below half
         total, n = total + term, n + 1
         term = term * Interval(x * x) / Interval(2 * n + 1)

@@ -343,6 +343,7 @@ def choose_by_sure(
         fits[penalty] = trend.fit(penalty)
         if _loses_from_here(fits[penalty], sigma, float(_choice(fits, sigma).sure.min())):
             break
+    # ends: more penalties to choose from
     for _ in range(_REFINEMENTS):
         tried = sorted(fits)
         at = tried.index(_choice(fits, sigma).fit.penalty)
@@ -437,6 +438,7 @@ def _potential(graph: Graph, supply: Array) -> Array:
     """Solution v of mean 0 of L v = supply, for a supply of sum 0."""
     grounded = linalg.splu(sparse.csc_array(graph.laplacian[1:, 1:]))
     potential = np.zeros(graph.nodes)
+    # ends: one refinement; the dual gap is checked
     for _ in range(2):  # the second solve refines the first
         potential[1:] += grounded.solve((supply - graph.laplacian @ potential)[1:])
     return potential - np.mean(potential)
@@ -455,6 +457,7 @@ def _minimum_flow(graph: Graph, supply: Array) -> float:
     balance = sparse.hstack([graph.incidence.T, demand], format="csc")
     cost = np.append(np.zeros(edges), -1.0)
     bounds = [(-1.0, 1.0)] * edges + [(0.0, None)]
+    # ends: raises unless solved
     answer = linprog(cost, A_eq=balance, b_eq=np.zeros(graph.nodes), bounds=bounds, method="highs")
     if not answer.success or answer.x is None:
         raise ArithmeticError(f"largest penalty: {answer.message}")

@@ -116,6 +116,7 @@ def certain_signs(difference: sparse.csr_array, y: Array, penalty: float) -> Arr
     """
     size = abs(difference)
     sign = np.zeros(difference.shape[0])
+    # ends: at least one more sign each time
     while True:
         change = difference @ (y - penalty * (difference.T @ sign))
         reach = penalty * (size @ (size.T @ (sign == 0.0)))
@@ -183,6 +184,7 @@ def polish(  # noqa: PLR0917
     smallest = relative_gap(difference, y, penalty, rough.fitted, rough.dual)
     active, sign = rough.active, np.sign(rough.dual)
     slack = _ROUNDING * float(np.max(np.abs(y)))
+    # ends: the duality gap is checked afterwards
     for _ in range(_REPAIRS):
         if order != 1:  # an edge whose ends the inactive edges connect has no change
             low, high = graph.components(~active)[1][graph.edges].T

@@ -68,6 +68,7 @@ def uniform_spanning_tree(graph: Graph, rng: np.random.Generator) -> Graph:
     draws: list[float] = []
     for node in range(graph.nodes):
         i = node
+        # ends: a random walk, almost surely finite
         while not inside[i]:
             if not draws:
                 draws = rng.random(4 * graph.nodes).tolist()
@@ -75,6 +76,7 @@ def uniform_spanning_tree(graph: Graph, rng: np.random.Generator) -> Graph:
             onward[i] = heads[first + int(draws.pop() * (starts[i + 1] - first))]
             i = onward[i]
         i = node
+        # ends: a random walk, almost surely finite
         while not inside[i]:
             inside[i] = True
             i = onward[i]
@@ -196,6 +198,7 @@ def _form_wavelets(tree: Graph) -> sparse.csr_array:
     part = [0] * n  # a number that the nodes of one subtree share
     columns, values = [np.arange(n)], [np.full(n, 1.0 / math.sqrt(n))]
     pending, fresh = [list(range(n))], 1
+    # ends: fewer nodes each time
     while pending:
         subtrees = _balance(pending.pop(), neighbours, part)
         for subtree in subtrees:
@@ -204,6 +207,7 @@ def _form_wavelets(tree: Graph) -> sparse.csr_array:
             fresh += 1
             if len(subtree) > 1:
                 pending.append(subtree)
+        # ends: fewer nodes each time
         while len(subtrees) > 1:
             merged = [a + b for a, b in zip(subtrees[::2], subtrees[1::2], strict=False)]
             for left, right in zip(subtrees[::2], subtrees[1::2], strict=False):

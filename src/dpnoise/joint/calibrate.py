@@ -362,6 +362,7 @@ class Search:
         if after >= _FAR:  # (epsilon, 0)-DP noise is next to it: the slope on the other side
             here, after = self.spare(curve(x - _PROBE)), here
         slope = max((after - here) / _PROBE, 1e-3)
+        # ends: without a verified candidate the noise for delta = 0
         for _ in range(_CERTIFICATES):
             noise = curve(x)
             lower, upper, _ = noise.bounds_in(noise.ball, self.epsilon)
@@ -397,6 +398,7 @@ class Search:
 def pure_scale(epsilon: float) -> float:
     """The least double that is at least 1 / epsilon."""
     scale = 1.0 / epsilon
+    # ends: a few doubles up
     while Fraction(scale) * Fraction(epsilon) < 1:
         scale = math.nextafter(scale, math.inf)
     return scale
@@ -411,6 +413,7 @@ def minimum(function: Callable[[float], float], grid: Array) -> float:
     best = int(np.argmin(values))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     with np.errstate(invalid="ignore"):  # infinite where nothing was found
+        # ends: a place to look; what is found is certified
         found = minimize_scalar(
             cached, bounds=(float(low), float(high)), method="bounded", options={"xatol": _CLOSE}
         )

@@ -104,6 +104,7 @@ def _advance_squared(
     total = 0.0
     for n in range(fit.shape[1]):
         few = np.float32(0.0)
+        # ends: all rows of the samples
         for row in range(ROWS):
             r = fit[row, n] + delta * previous[row, n]
             fit[row, n] = r
@@ -131,6 +132,7 @@ def _advance_logistic(  # noqa: PLR0917
     twice = np.float32(2.0) * bound
     for n in range(fit.shape[1]):
         few = np.float32(0.0)
+        # ends: all rows of the samples
         for row in range(ROWS):
             u = fit[row, n] + delta * previous[row, n]
             fit[row, n] = u

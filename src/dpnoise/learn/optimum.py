@@ -102,9 +102,11 @@ def _model(problem: Problem, strength: float) -> Lasso | LogisticRegression | Ri
     penalised = problem.penalty != "none" and strength > 0
     if problem.loss == "logistic":
         C = 1 / (problem.size * strength) if penalised else np.inf
+        # ends: first-order conditions are checked afterwards
         return LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12, max_iter=1000)
     if penalised and problem.penalty == "l1":
         tall = problem.size > problem.coordinates  # sweeps over the Gram matrix cost less
+        # ends: first-order conditions are checked afterwards
         return Lasso(alpha=strength, tol=1e-13, max_iter=1_000_000, precompute=tall)
     return Ridge(alpha=problem.size * strength if penalised else 0.0, solver="svd")
 
@@ -119,6 +121,7 @@ def _sparse_logistic(problem: Problem, strength: float) -> Array:
     """
     weights = np.zeros(problem.coordinates)
     value = float(problem.objective(weights))
+    # ends: first-order conditions are checked afterwards
     for _ in range(_STEPS):
         fitted = problem.features @ weights
         likely = expit(problem.target * fitted)  # of the label that was seen
@@ -127,6 +130,7 @@ def _sparse_logistic(problem: Problem, strength: float) -> Array:
         response = fitted + problem.target * (1.0 - likely) / curvature
         step = _weighted_lasso(problem, strength, response, curvature) - weights
         share, best = 1.0, np.inf
+        # ends: halves down to 1e-12
         while share > 1e-12:
             best = float(problem.objective(weights + share * step))
             if best <= value:

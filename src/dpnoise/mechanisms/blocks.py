@@ -80,6 +80,7 @@ def gaussian_mu(epsilon: float, delta: float, spent: Array) -> Array:
     p = 1.0 / (1.0 + np.exp(-spent))
     low = 1.0 / gaussian_sigma(epsilon - spent, delta * (1.0 - 4.0 * _MARGIN))
     high = 1.0 / gaussian_sigma(epsilon - spent, np.minimum(delta / p, 0.5 * (1.0 + delta)))
+    # ends: the private end of an interval, after any number of rounds; test_blocks
     for _ in range(_ROUNDS):
         steps = np.linspace(0.0, 1.0, _STEPS)[:, None]
         mu = low * (high / low) ** steps
@@ -129,6 +130,7 @@ def _plan(request: Request) -> _Plan:
     if request.delta == 0.0:
         return best
     low, high = 0.0, 1.0
+    # ends: more plans to choose from
     for _ in range(_GRIDS):  # each finer, around the best share of the one before
         shares = np.linspace(low, high, _SHARES + 2)[1:-1]
         mu = gaussian_mu(epsilon, request.delta, shares * epsilon)
@@ -204,6 +206,7 @@ class Partitions(NamedTuple):
     def blocks(self, j: int) -> list[slice]:
         """The blocks of the best partition of the first `j` factors."""
         found: list[slice] = []
+        # ends: a block starts before it ends
         while j > 0:
             found.append(slice(int(self.starts[j]), j))
             j = int(self.starts[j])

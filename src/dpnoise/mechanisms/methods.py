@@ -117,6 +117,7 @@ def staircase(request: Request) -> Found | None:
     sides = request.sensitivity.box
     K = int(np.count_nonzero(sides))
     share = request.epsilon / K
+    # ends: a few doubles down
     while Fraction(share) * K > Fraction(request.epsilon):
         share = math.nextafter(share, 0.0)
     noise = Staircase(share, 1.0, float(staircase_gamma(share)))

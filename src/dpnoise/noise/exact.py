@@ -73,6 +73,7 @@ def as_double_above(value: Fraction | float) -> float:
 def _decided(rng: np.random.Generator, word: int, x: Fraction) -> bool:
     """Whether a uniform number in [0, 1), whose first bits are `word`, is below exp(-x)."""
     bits = _WORD
+    # ends: 64 more bits each time decide but for 2^-60
     while True:
         digits = bits // 3 + 10
         with decimal.localcontext(prec=digits):
@@ -108,6 +109,7 @@ def _successes(rng: np.random.Generator, rate: Fraction, count: int) -> WordArra
     """Independent integers v >= 0 with P(v >= n) = exp(-n rate), one event after another."""
     result = np.zeros(count, dtype=np.int64)
     active = np.arange(count)
+    # ends: at most exp(-1) of the events happen each time
     while active.size:
         more = bernoulli_exp(rng, np.full(active.size, float(rate)), lambda _: rate)
         active = active[more]
@@ -124,6 +126,7 @@ def geometric(rng: np.random.Generator, rate: Fraction, count: int) -> WordArray
     block, step = math.ceil(1 / rate), float(rate)
     result = np.empty(count, dtype=np.int64)
     filled = 0
+    # ends: more than half of all draws count
     while filled < count:
         u = rng.integers(0, block, size=2 * (count - filled) + 16)
 

@@ -203,6 +203,7 @@ def _log_upper_gamma(a: float, u: Array) -> Array:
     """Log of the regularised upper incomplete gamma function, for u > _FAR, a <= 1."""
     finite = np.minimum(u, np.finfo(float).max)
     rest = finite + (2.0 * _TERMS + 1.0 - a)
+    # ends: a continued fraction; exercised below
     for n in range(_TERMS, 0, -1):
         rest = finite + (2.0 * n - 1.0 - a) - n * (n - a) / rest
     value = a * np.log(finite) - np.log(rest) - special.gammaln(a) - finite
@@ -280,6 +281,7 @@ class Subbotin(Noise):
         def far(e: Array) -> Array:
             finite = np.minimum(e, 1e300)
             u = np.maximum(finite - (1.0 - a) * np.log(finite) - special.gammaln(a), _FAR)
+            # ends: Newton's method; exercised below
             for _ in range(4):
                 log_tail = _log_upper_gamma(a, u)
                 # The level's derivative, u^(a - 1) exp(-u) / Gamma(a, u).

@@ -475,6 +475,7 @@ class OffsetSymmetricGaussian(Noise):
         def near(e: Array) -> Array:
             mass = -np.expm1(-e) * mills
             z = mass
+            # ends: the error squares from below 0.03 each time; exercised below
             for _ in range(4):  # the error squares from below 0.03 each time
                 inner = z[..., None] * (_NODES + 0.5)
                 found = z * (np.exp(-inner * (0.5 * inner + s)) @ _WEIGHTS)
@@ -486,6 +487,8 @@ class OffsetSymmetricGaussian(Noise):
             # Newton's method starts on the right of the root and stays there.
             finite = np.minimum(e, 1e300)
             z = np.minimum(finite * mills, 2.0 * finite / (s + np.sqrt(s * s + 2.0 * finite)))
+            # ends: Newton's method from the right of a convex function; exercised
+            # below
             for _ in range(6):
                 excess = z * (0.5 * z + s) - np.log(self._thinning(z)) - finite
                 z = z - excess * mills_ratio(s + z)

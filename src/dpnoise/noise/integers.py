@@ -178,6 +178,7 @@ class IntegerNoise(ABC):
             return np.where(negative, log_mass < log_tail, log_mass <= log_tail)
 
         k = self._near_quantile(log_tail)
+        # ends: raises
         for _ in range(_STEPS):
             short, far = ~beyond(k), (k > 0) & beyond(np.maximum(k - 1.0, 0.0))
             if not (short | far).any():
@@ -199,6 +200,7 @@ class IntegerNoise(ABC):
         shape, rng = draws(self, size, random_state)
         result = np.empty(shape, dtype=np.int64)
         flat, filled = result.reshape(-1), 0
+        # ends: more than half of all draws count
         while filled < flat.size:
             some = self._exact_draws(rng, flat.size - filled)[: flat.size - filled]
             flat[filled : filled + some.size] = some
@@ -316,6 +318,7 @@ class DiscreteGaussian(IntegerNoise):
     def _direct_sum(self, k: Array) -> Array:
         """The sum of weight(k + j) / weight(k) over j >= 0, term by term."""
         total, rate = np.ones_like(k), k / self.sigma**2
+        # ends: terms fall below 1e-18
         for j in itertools.count(1):
             term = np.exp(-j * rate - 0.5 * (j / self.sigma) ** 2)
             if not np.any(term > 1e-18 * total):

@@ -210,6 +210,7 @@ def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
     # Written in gamma and divided by b c^2 it neither cancels nor underflows. It is convex, so
     # that Newton's method falls to the larger root from an upper bound.
     gamma = np.minimum(1.0, (np.cbrt(2.0 * b * (1.0 + b)) - b) / c)
+    # ends: raises
     for _ in range(_STEPS):
         cube, square = c * c * gamma * gamma * (gamma / b), c * gamma * gamma
         linear = 6.0 * b * gamma

@@ -153,6 +153,7 @@ def pure_envelope(cells: int, masses: Array, epsilon: float) -> Histogram:
     both = np.concatenate([right[:0:-1], right])
     shrink = math.exp(-epsilon)
     # One step of the maximum at a time: the largest within n cells, times e^-epsilon.
+    # ends: masses rise to one of finitely many values
     while True:
         near = maximum_filter1d(both, 2 * cells + 1, mode="constant")
         grown = np.maximum(both, shrink * near)
@@ -300,6 +301,7 @@ def minimum_cost(
         return _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
     cells, finest, start = _choose_cells(epsilon, delta, cost, gap)
     limit = _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
+    # ends: cells double to a bound; the gap is part of the result
     while limit.gap > gap and limit.cells < min(finest, _MAX_CELLS):
         cells = min(2 * limit.cells, finest)
         again = _bracket(epsilon, delta, cost, cells, gap=gap, start=limit.noise)
@@ -340,6 +342,7 @@ def _choose_cells(
     restricted to decreasing densities take milliseconds and foretell which.
     """
     fine, needed = 1, 2
+    # ends: cells grow to a bound
     while needed > fine:
         fine = min(needed, 3 * fine + 1)  # a coarse lattice may ask for far too much
         masses, value = _program(epsilon, delta, cost, fine).solve_decreasing()
@@ -366,6 +369,7 @@ def _bracket(
     few = {cells, cells - 1, cells // 2 + 1, cells // 3}
     shifts = sorted(few) if cells > _ALL_SHIFTS else list(range(1, cells + 1))
     best, lower, bounded_by = start, 0.0, 0
+    # ends: the bounds hold after any number of rounds
     for _ in range(_ROUNDS):
         masses, bound = program.solve(shifts)
         met = (best, repaired_histogram(cells, masses, epsilon, delta))
@@ -393,6 +397,7 @@ def _violated(deltas: Array, delta: float, shifts: list[int]) -> list[int]:
     excess[np.array(shifts) - 1] = 0.0
     apart = max(deltas.size // 12, 1)
     new: list[int] = []
+    # ends: one shift less each time
     while len(new) < _SHIFTS_PER_ROUND and np.max(excess) > 1e-4 * delta + 1e-9:
         place = int(np.argmax(excess))
         new.append(place + 1)

@@ -108,6 +108,7 @@ def smallest_moment(dimension: int, epsilon: float, order: int) -> tuple[float, 
     cells = np.stack([left[:-1], left[1:]], axis=1)
     low, upper, best = math.inf, math.inf, 0.0
     lower = np.zeros(1)
+    # ends: the minimum stays enclosed in a wider interval
     for _ in range(_ROUNDS):
         middle = np.mean(cells, axis=1)
         at = _series(np.concatenate([cells[:, 0], middle, cells[:, 1]]), powers, epsilon)

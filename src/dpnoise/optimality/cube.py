@@ -150,6 +150,7 @@ def largest_lam(kappa: Array, size: float) -> Array:
     """Largest lam for which the integral of rho over 0 < y < `size` is at most 1, rounded down."""
     low, high = np.zeros_like(kappa), size * size + 4.0 + (4.0 + 2.0 / size) / kappa
     root = np.sqrt(kappa)
+    # ends: nothing is claimed that the certificate does not prove
     for _ in range(_HALVINGS):
         lam = 0.5 * (low + high)
         reach = np.minimum(np.sqrt(lam), size)
@@ -222,6 +223,7 @@ def cube_transport(dimension: int, epsilon: float) -> CubeTransport | None:
         return None
     low, high = 0.0, (dimension + 1) * (dimension + 2) / 3.0 / wide**2  # K-norm noise
     best = None
+    # ends: nothing is claimed that the certificate does not prove
     for _ in range(_BISECTIONS):
         value = 0.5 * (low + high)
         chains = _chains(dimension, value, wide)
@@ -253,6 +255,7 @@ def _chain(
     weight: Weight = first_weight(K, value, a, b)
     sigma = (K - 1.0) * _SHARES
     links: list[tuple[float, float]] = []
+    # ends: nothing is claimed that the certificate does not prove
     for before in range(_MOST_LINKS):
         n = before + 1
         middle = n + 0.5 * (a + b)
@@ -331,6 +334,7 @@ def _product_lam(kappa: Array) -> Array:
     """
     low = np.ones_like(kappa)
     high = 4.0 + 4.0 / kappa
+    # ends: the side where the integral is at most 1: a smaller bound
     for _ in range(_PRODUCT_HALVINGS):
         lam = 0.5 * (low + high)
         root = np.sqrt(kappa)

@@ -145,6 +145,7 @@ def gains(test: GradedTest, K: int, growth: float, level: float) -> tuple[Array,
     a: Array = np.arange(count, dtype=float) * width
     found: list[tuple[Array, Array]] = []
     cells = _Cells(test, K, growth)
+    # ends: the bound holds; with fewer divisions it is lower
     for _ in range(_DIVISIONS):
         gain = cells.gains(a, width)
         low = a * a + gain < level
@@ -288,6 +289,7 @@ def graded_test(dimension: int, epsilon: float, delta: float) -> GradedTest | No
     """Certificate for the l2 ball of radius 1 in K >= 2 dimensions, or None."""
     delta = max(delta, _SMALLEST_DELTA)
     group = max(1, math.floor(_SMALL_EPSILON / epsilon))
+    # ends: halves an integer down to 1
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.05:
         group //= 2
     wide, spent = group_budget(group, epsilon, delta)
@@ -331,6 +333,7 @@ def _program(grid: _Grid, epsilon: float, delta: float) -> tuple[Array, float] |
     at_radii = hstack([-left, csr_matrix((R.size, 1)), csr_matrix(np.ones((R.size, 1)))])
     at_radii = diags(even) @ at_radii
     at_nodes = hstack([heights, csr_matrix(-np.ones((n, 1))), csr_matrix((n, 1))])
+    # ends: no test unless solved; what the values prove is computed from them alone
     found = linprog(
         np.concatenate([np.zeros(count), [delta, -1.0]]),
         A_ub=vstack([at_radii, at_nodes]).tocsr(),

@@ -220,6 +220,7 @@ class _Design(NamedTuple):
         g = r + 1.0
         most = sphere_cdf(self.K, 1.0 + 0.5 / np.maximum(r, 0.5))
         k = 0
+        # ends: two nodes more each time, to the last
         while k < r.size:
             # What comes in at r depends on s where g < r.
             stop = min(r.size, max(k + 2, int(np.searchsorted(r, g[max(k - 1, 0)]))))
@@ -298,6 +299,7 @@ def radial_test(
     """
     delta = max(delta, _SMALLEST_DELTA)
     group = max(1, math.floor(_SMALL_EPSILON / epsilon))
+    # ends: halves an integer down to 1
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.05:
         group //= 2
     wide, spent = group_budget(group, epsilon, delta)
@@ -340,6 +342,7 @@ def _highest(design: _Design, delta: float, most: float, effort: Effort) -> tupl
         below = max((c for x, c in found.items() if x < log_w), default=0.0)
         above = min((c for x, c in found.items() if x > log_w), default=most)
         low, high = below, max(above, below)
+        # ends: halves an interval to a share of it
         while high - low > most * 0.5**effort.bisections:
             c = 0.5 * (low + high)
             low, high = (low, c) if design.caps(c, W) is None else (c, high)

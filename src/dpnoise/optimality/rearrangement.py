@@ -243,6 +243,7 @@ def rearrangements(
 def grouped(epsilon: float, delta: float) -> tuple[int, float, float]:
     """Number of sensitivities that a shift is long, and its budget."""
     group = max(1, math.floor(_STEP / epsilon))
+    # ends: halves an integer down to 1
     while group > 1 and group_budget(group, epsilon, delta)[1] > _LARGEST_SPENT:
         group //= 2
     return group, *group_budget(group, epsilon, delta)

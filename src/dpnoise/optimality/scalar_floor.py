@@ -162,6 +162,7 @@ class LatticeProgram:
         # Typed loosely: the types of SciPy know no sparse constraints.
         inequalities: Any = sparse.csr_array(matrix)
         normalised: Any = sparse.csr_array(np.append(self.weight, np.zeros(slacks))[None, :])
+        # ends: raises unless solved
         answer = linprog(
             np.append(self.cost * self.weight / self._unit_cost, np.zeros(slacks)),
             A_ub=inequalities,
@@ -315,6 +316,7 @@ def scalar_certificate(
     if epsilon > _LARGEST_EPSILON:
         return HalfUnitTail(order)
     group = max(1, math.floor(_SMALL_EPSILON / epsilon))
+    # ends: halves an integer down to 1
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.1:
         group //= 2
     wide, spent = group_budget(group, epsilon, delta)

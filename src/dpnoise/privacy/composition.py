@@ -91,6 +91,7 @@ def shared_log_delta(shares: Shares, epsilon: float) -> float:
     if not 0.0 < total < math.inf:
         return 0.0
     parts = [epsilon * (x / total) for x in loss]
+    # ends: a few doubles down
     while sum(n * Fraction(x) for n, x in zip(copies, parts, strict=True)) > Fraction(epsilon):
         parts = [math.nextafter(x, 0.0) for x in parts]
     terms = []

@@ -61,6 +61,8 @@ def mills_slope(x: Array) -> Array:
 
     def far(x: Array) -> Array:
         fraction = 0.5 * (np.sqrt(x * x + 4.0 * _DEPTH) + x)
+        # ends: a continued fraction of positive terms; test_privacy_gaussian against Arb
+        # balls
         for k in range(_DEPTH, 1, -1):
             fraction = x + k / fraction
         return mills_ratio(x) / fraction
@@ -92,10 +94,12 @@ def log_mills_difference(a: Array, h: Array) -> Array:
 def _mean_slope(a: Number, h: Number) -> Number:
     """The mean of -m' over [a - h, a + h] by the series, for h < 0.2 (a + 1)."""
     ratio = 0.5 * ((a * a + 4.0 * _DEPTH) ** 0.5 - a) / _DEPTH
+    # ends: the profile, to 1e-12
     for k in range(_DEPTH - 1, 2 * _TERMS, -1):
         ratio = 1.0 / (a + (k + 1.0) * ratio)
     square = h * h
     total: Any = 1.0
+    # ends: the profile, to 1e-12
     for k in range(2 * _TERMS - 1, 0, -2):
         even = 1.0 / (a + (k + 2.0) * ratio)
         total = 1.0 + square * (even * ratio) * total

@@ -242,6 +242,7 @@ def _solve(pair: Shift, target: Array) -> Array:
     """
     found = np.full_like(target, pair.largest_loss)
     low, x, open_ = np.zeros_like(target), np.zeros_like(target), np.arange(target.size)
+    # ends: the private end of an interval
     for _ in range(_ROUNDS):
         bar, high = target[open_], found[open_]
         log_delta, log_slope = pair.log_delta_and_slope(x)

@@ -74,6 +74,7 @@ def _crossing(noise: Noise, shift: float, epsilon: float) -> tuple[float, float]
             return here - there + _ROUNDING * (1.0 + np.abs(here) + np.abs(there)) <= epsilon
 
     a, b = max(-0.5 * shift, -end), min(max(noise.mean_abs(), shift), end)
+    # ends: raises
     for _ in range(_DOUBLINGS):
         if b >= end or not below(np.array([b]))[0]:
             break
@@ -82,6 +83,7 @@ def _crossing(noise: Noise, shift: float, epsilon: float) -> tuple[float, float]
         a, b = b, 2.0 * b
     else:
         raise RuntimeError(f"second account: no crossing of the loss of {noise!r} up to {b!r}")
+    # ends: ends valid after any number of rounds
     for _ in range(_ROUNDS):
         t = np.linspace(a, b, _POINTS)
         last = int(np.count_nonzero(below(t[1:-1])))  # the loss rises

@@ -482,6 +482,7 @@ def _cells(values: Array, most: int) -> NDArray[np.intp]:
         # As square as possible.
         width = (np.prod(span[wide]) / most) ** (1.0 / wide.sum())
         counts[wide] = np.clip(np.floor(span[wide] / width), 1, most)
+        # ends: one cell less each time
         while np.prod(counts) > most:
             counts[np.argmax(counts)] -= 1
     share = np.divide(logs - low, span, out=np.zeros_like(logs), where=wide)

@@ -322,6 +322,7 @@ def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:
 
     uniform = Uniform(int(entropy.words(1)[0]), entropy)
     smallest = min(falls)
+    # ends: raises
     for _ in range(_REFINEMENTS):
         with ctx.workprec(uniform.bits + _GUARD):
             sums: list[Any] = [arb(0)]
@@ -331,6 +332,7 @@ def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:
                 (2 * uniform.word + 1, -uniform.bits - 1), (1, -uniform.bits - 1)
             )
             low, high = 0, len(sizes)
+            # ends: halves an interval of integers
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (low, middle) if place < sums[middle] else (middle, high)

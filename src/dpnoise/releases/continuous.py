@@ -193,6 +193,7 @@ class Uniform:
         if t <= 0:
             return True
         tail = TAILS[type(noise)]
+        # ends: raises
         for _ in range(_REFINEMENTS):
             with ctx.workprec(self.bits + _GUARD):
                 scaled = tail(noise, t) * 2**self.bits
@@ -214,14 +215,19 @@ def steps(noise: Noise, uniform: Uniform, step: Fraction, offset: Fraction) -> i
     width = 1
     if reaches(low):
         high = low + 1
+        # ends: a point that doubles, or falls to 0, which is always reached; an interval
+        # halves
         while reaches(high):
             low, width = high, 2 * width
             high += width
     else:
         low = max(0, high - width)
+        # ends: a point that doubles, or falls to 0, which is always reached; an interval
+        # halves
         while not reaches(low):  # 0 is always reached
             high, width = low, 2 * width
             low = max(0, high - width)
+    # ends: a point that doubles, or falls to 0, which is always reached; an interval halves
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if reaches(middle) else (low, middle)

@@ -52,6 +52,7 @@ class Entropy:
         excess = np.uint64(2**_WORD % span)
         found = self.words(count)
         # The last 2^64 mod span words would favour small remainders: they are drawn anew.
+        # ends: a rejection sampler: ends with probability 1
         while excess and (bad := np.flatnonzero(found > np.uint64(2**_WORD - 1) - excess)).size:
             found[bad] = self.words(bad.size)
         return (low + (found % np.uint64(span)).astype(dtype)).reshape(shape)[()]

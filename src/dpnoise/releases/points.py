@@ -160,6 +160,7 @@ def _rising(ball: SolidCounts, entropy: Entropy) -> int:
     total = ball.moments.total
     size = total.bit_length()
     bits = -(-size // 8) * 8
+    # ends: an integer below 2^n, kept with a chance of 1/2
     while (number := entropy.bits(bits) >> (bits - size)) >= total:
         pass
     return bisect_right(ball.moments.cumulated, number)
@@ -174,6 +175,7 @@ def _order(factors: list[Sensitivity], count: int, entropy: Entropy) -> IntArray
         places = np.broadcast_to(np.arange(K), (count, K))
         if isinstance(factor, SolidCounts):
             words = entropy.words(count * K).reshape(count, K)
+            # ends: words that appear twice are drawn anew
             while (ties := _with_ties(words)).size:  # all orders stay as likely
                 words[ties] = entropy.words(ties.size * K).reshape(-1, K)
             places = np.argsort(words, axis=1)

@@ -91,6 +91,7 @@ def integer_draws(noise: IntegerNoise, count: int, entropy: Entropy) -> Any:  # 
     """Independent draws of noise on the integers, int64; what is beyond is taken modulo 2^64."""
     found = np.empty(count, dtype=np.int64)
     filled = 0
+    # ends: each pass draws most of what is missing
     while filled < count:
         source = cast("np.random.Generator", entropy)  # it has the method that is used
         some = noise._exact_draws(source, count - filled)[: count - filled]  # noqa: SLF001

@@ -59,6 +59,7 @@ class _Column:
         self.fine: dict[int, tuple[list[int], int]] = {}  # rows known to more bits
         self.words = np.empty((count, sampler.columns), dtype=np.int64)
         filled, share = 0, 1.0
+        # ends: a rejection sampler: ends with probability 1
         while filled < count:  # by rejection
             tries = min(int((count - filled) / share) + 8, max(1, _ENTRIES // sampler.columns))
             words = entropy.words(tries * sampler.columns).view(np.int64).reshape(tries, -1)
@@ -85,6 +86,7 @@ class _Column:
 
     def _decided(self, words: list[int], bits: int) -> tuple[list[int], int, bool]:
         """Whether a row is refused, and the bits that this took."""
+        # ends: raises
         for _ in range(_REFINEMENTS):
             try:
                 with ctx.workprec(bits + _GUARD):
@@ -157,6 +159,7 @@ def _exactly(
     values: Array, box: Array, step: Array, columns: list[_Column], drawn: Points, *, row: int
 ) -> list[float]:
     """The integers of one row that doubles do not decide."""
+    # ends: raises
     for _ in range(_REFINEMENTS):
         bits = max(column.known(row)[1] for column in columns)
         with ctx.workprec(bits + _GUARD), suppress(UndecidedError):
@@ -289,6 +292,8 @@ class _Stairs:
         """The same in balls: sums until what is left is below 2^-bits of the total."""
         gamma, b = ball(self.noise.gamma), (-ball(self.noise.epsilon)).exp()
         sums, k, fall = [arb(0)], 0, arb(1)
+        # ends: terms fall like a geometric series, whose rest is bounded; an interval
+        # halves
         while True:
             sums.append(sums[-1] + fall * (k + gamma) ** self.K)
             k, fall = k + 1, fall * b
@@ -299,6 +304,8 @@ class _Stairs:
                     break
         total = sums[-1].union(sums[-1] + rest)
         low, high = 0, len(sums) - 1
+        # ends: terms fall like a geometric series, whose rest is bounded; an interval
+        # halves
         while high - low > 1:
             middle = (low + high) // 2
             if u * total < sums[middle]:

@@ -113,6 +113,7 @@ def uniform_points(
     tilt = tilt_of(m, dimension)
     found = np.empty((number, dimension))
     filled, share = 0, 1.0
+    # ends: a rejection sampler: ends with probability 1, each point after about sqrt(K) trials
     while filled < number:
         tries = rows or min(int((number - filled) / share) + 8, max(1, _ENTRIES // dimension))
         u = rng.uniform(size=(tries, dimension))

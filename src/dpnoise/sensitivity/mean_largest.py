@@ -46,6 +46,7 @@ def mean_of_largest(tail: Callable[[Array], Array], scales: Array) -> float:
     largest = float(unit[-1])
     unit = unit / largest
     end = 1.0
+    # ends: grows until the tail is negligible
     while scales.size * float(tail(np.array(end))) > _NEGLIGIBLE:
         end *= 1.25
     panels = max(16, min(_PANELS, _MOST_VALUES // (_NODES * unit.size)))

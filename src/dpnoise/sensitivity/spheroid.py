@@ -371,6 +371,7 @@ def smallest_axes(K: int, patterns: list[tuple[int, int]]) -> Axes:
     if not np.any(first > 0.0):
         return Axes(0.0, math.sqrt(np.max(others)))
     low, high = -2.0 * math.log(K + 1.0), 2.0 * math.log(K + 1.0)  # of rho
+    # ends: a search that ends early gives a larger spheroid, which holds the set
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         rho = math.exp(middle)
@@ -387,6 +388,7 @@ def smallest_axes(K: int, patterns: list[tuple[int, int]]) -> Axes:
 def around(ball: Sensitivity, axes: Axes) -> Spheroid:
     """A spheroid of about these axes around a set: as large as its largest norm needs."""
     found = Spheroid(*axes, of=ball.dimension)
+    # ends: raises
     for _ in range(_ENLARGEMENTS):
         size = found.largest_norm_of(ball.geometry)
         if size <= 1:

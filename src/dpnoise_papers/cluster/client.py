@@ -232,6 +232,7 @@ def submit(arguments: Sequence[str], folder: Folder, script: str = "") -> Said:
     run, comment = (_value(arguments, name) for name in ("--job-name", "--comment"))
     folder.name(run)
     until, waited = time.monotonic() + PATIENCE, False
+    # ends: trials end with an error after PATIENCE s
     while True:
         if folder.has_ended():
             return Said(1, "", "the run has ended, nothing is submitted any more")

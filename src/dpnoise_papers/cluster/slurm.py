@@ -297,6 +297,7 @@ def cancel(folder: Folder, until: float) -> str:
     folder.end()
     if not folder.run:
         return ""
+    # ends: trials end at a time that is given
     while True:
         said = ask("scancel", "--name", folder.run, seconds=_ONE)
         if said.code == 0:
@@ -355,6 +356,7 @@ def _tell(folder: Folder, say: Callable[[str], object], groups: Groups) -> None:
     the run would wait for it without a word.
     """
     told, lost, since = 0, 0, time.monotonic()
+    # ends: a thread that ends with its process
     while folder.path.is_dir():
         tried, answered = folder.tried
         unsent = groups.count - tried

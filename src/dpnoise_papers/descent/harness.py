@@ -147,6 +147,7 @@ def race(
     alive = {one: flags.copy() for one, flags in entered.items()}
     complete = {one: np.zeros_like(flags) for one, flags in entered.items()}
     leaders = complete if likely is None else {one: likely[one] & entered[one] for one in entered}
+    # ends: fewer trials are left in each round
     while True:
         run(left, leaders)
         complete = {one: complete[one] | leaders[one] for one in entered}

@@ -305,12 +305,14 @@ def minimum(
     k = int(np.argmin(values))
     ends = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
     account, options = (spent, _CLOSE) if hint is None else (search, _ROUGH)
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(
         lambda shape: variance(shape, account)[0], bounds=ends, method="bounded", options=options
     )
     shapes = [float(found.x), *ends]
     if hint is not None and math.log(hint) <= FAMILIES[family].shapes[1]:
         near = math.log(hint) - _SIX_DIGITS, math.log(hint) + _SIX_DIGITS
+        # ends: a recomputation: a minimum that is missed shows as a disagreement
         close = optimize.minimize_scalar(
             lambda shape: variance(shape, spent)[0], bounds=near, method="bounded", options=_FEW
         )
@@ -363,6 +365,7 @@ def minimum_in_box(
     if hint:
         return min(values[k], _hinted(family, spent, delta, box, hint))
     ends = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(variance, bounds=ends, method="bounded", options=_CLOSE)
     return min(float(found.fun), *(variance(end) for end in ends))
 
@@ -384,5 +387,6 @@ def _hinted(
         return member(scale).variance if inside else math.inf
 
     near = math.log(hint) - _SIX_DIGITS, math.log(hint) + _SIX_DIGITS
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(variance, bounds=near, method="bounded", options=_FEW)
     return min(float(found.fun), variance(math.log(hint)))

@@ -33,6 +33,7 @@ def _decided(question: Callable[[], _T | None], about: str) -> _T:
     """The answer of a question at the first precision at which it is not None."""
     before, bits = ctx.prec, _BITS[0]
     try:
+        # ends: doubles the precision up to a cap, then raises
         while bits <= _BITS[1]:
             ctx.prec = bits
             found = question()

@@ -82,6 +82,7 @@ def _palette(image: Image.Image) -> Image.Image:
     common = Image.fromarray(copies[np.newaxis]).quantize(COMMON, dither=Image.Dither.NONE)
     chosen = np.reshape(common.getpalette() or [], (-1, 3))[:COMMON].astype(float)
     missed = ((mean[:, np.newaxis] - chosen) ** 2).sum(axis=2).min(axis=1)
+    # ends: as many colours as a palette gets
     for _ in range(RARE):
         rare = mean[np.argmax(missed * weight)]
         chosen = np.vstack([chosen, rare])

@@ -113,6 +113,7 @@ def _tilted(losses: Sequence[_Losses], epsilon: float) -> _Tilted:
         total = sum(one.copies * one.log_moment(tilt) for one in losses)
         return total - tilt * epsilon - math.log(tilt) - math.log1p(tilt)
 
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(exponent, bounds=_LOG_TILTS, method="bounded")
     tilt = math.exp(found.x)
     log_masses, mean, variance = [], 0.0, 0.0
@@ -319,6 +320,7 @@ def minimum_moment(epsilon: float, power: int, ball: int = 1) -> float:
     values = [_moment(epsilon, gamma, power, ball) for gamma in grid]
     k = int(np.argmin(values))
     ends = grid[max(k - 1, 0)], grid[min(k + 1, 200)]
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(
         lambda gamma: _moment(epsilon, gamma, power, ball),
         bounds=ends, method="bounded", options={"xatol": 1e-10, "maxiter": 200},
@@ -345,6 +347,7 @@ def box_error(lambdas: Array, epsilon: float) -> float:
         inside = 0.5 * float(np.sum(lambdas)) * edges * area
         return float(height @ np.diff(inside)) / float(height @ np.diff(area))
 
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(
         error, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10, "maxiter": 200}
     )
@@ -361,6 +364,7 @@ def split_error(lambdas: Array, epsilon: float) -> float:
         )
 
     # Steps are endless at epsilon = 0; beyond 1e-3 of the budget no share is best.
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(
         error, bounds=(1e-3, 1.0 - 1e-3), method="bounded", options={"xatol": 1e-7, "maxiter": 60}
     )

@@ -283,6 +283,7 @@ def rival_by_std(std: float, epsilon: float, copies: int, delta: float) -> Found
         return math.log(other.var() / bar)
 
     high = low = math.log(epsilon)
+    # ends: without a bracket what the search found stays
     for _ in range(_HALVINGS):
         low -= math.log(2.0)
         if excess(low) > 0.0:

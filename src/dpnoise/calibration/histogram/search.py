@@ -122,6 +122,7 @@ def _minimum_epsilon(
 ) -> tuple[float, float]:
     """About the least epsilon whose certified delta is small enough, and that delta."""
     epsilon, best = guess, (math.inf, 0.0)
+    # ends: raises; noise of another family is handed out
     for _ in range(_ROUNDS):
         pair = vector_profile(noise, 1.0, [epsilon, epsilon * (1.0 + _SLOPE)], copies=copies)
         upper = float(pair.upper[0])
@@ -150,6 +151,7 @@ def searched_by_std(std: float, copies: int, delta: float) -> Found:
 
 def _closer(search: _Search, found: Descent, std: float, epsilon: float) -> tuple[Descent, float]:
     """A variance with a least epsilon next to a given one, by Newton's method."""
+    # ends: the variance is taken of the masses that were found
     for _ in range(_NEWTON):
         change = (epsilon - found.epsilon) / found.by_variance / (std * std)
         if abs(change) < _CLOSE:
@@ -168,6 +170,7 @@ def searched_by_epsilon(epsilon: float, copies: int, delta: float) -> Found:
     found, std = _closer(coarse, coarse.best(std), std, epsilon)
     search, found = _fine(coarse, found, std)
     found, std = _closer(search, found, std, epsilon)
+    # ends: raises
     for k in range(_ROUNDS):
         noise = search.noise(found)
         reached = float(vector_profile(noise, 1.0, epsilon, copies=copies).upper)
@@ -224,6 +227,7 @@ def descend(cells: Cells, psi: Array, target: Target, variance: float, epsilon: 
         right = [gradient @ p, gradient @ (p * x2)]
         return np.linalg.solve(np.array([rows @ p, rows @ (p * x2)]), right)
 
+    # ends: an earlier end gives larger noise, certified all the same
     for _ in range(_DESCENTS):
         lattice = plan(cells, cells.masses(psi, variance), copies, epsilon)
 
@@ -235,6 +239,7 @@ def descend(cells: Cells, psi: Array, target: Target, variance: float, epsilon: 
             free = found.gradient - multipliers(p, found.gradient) @ rows
             return found.log_delta, np.cumsum((-p * free)[::-1])[::-1]
 
+        # ends: a search: what it leads to is certified, larger if it ends early
         rises = optimize.minimize(  # type: ignore[call-overload]  # a callback that may end it
             objective,
             np.diff(psi, prepend=0.0),
@@ -406,6 +411,7 @@ def composition(
 
 def minimum_epsilon(cells: Cells, p: Array, copies: int, log_delta: float, guess: float) -> float:
     """The least epsilon of given masses, without bounds, looked for from above."""
+    # ends: raises; noise of another family is handed out
     for _ in range(_WINDOWS):
         lattice = plan(cells, p, copies, guess)
         sums, _, _ = composed(cells, p, copies, lattice)
@@ -465,6 +471,7 @@ class Cells(NamedTuple):
             return float(self.square @ p) / float(self.weight @ p) / variance - 1.0
 
         low, high = -0.1 / variance, 0.1 / variance
+        # ends: raises; noise of another family is handed out
         for _ in range(_DOUBLINGS):
             if excess(low) > 0.0 > excess(high):
                 break

@@ -167,6 +167,7 @@ class Inversion:
     def _saddle(self, epsilon: float) -> tuple[float, float]:
         """C > 0 near the saddle point, and the curvature of log M there."""
         c, log_m = _SEARCH, self._searched
+        # ends: a choice of contour: bounds hold on any
         for _ in range(2):
             best = int(np.argmin(log_m - c * epsilon - np.log(c) - np.log1p(c)))
             low, high = max(best - 1, 0), min(best + 1, len(c) - 1)
@@ -208,6 +209,7 @@ class Inversion:
         target = max(target, rule.guess)
         best: LogBounds | None = None
         sharpness, spent = 1.0, 0
+        # ends: the bounds hold, and are wider
         for _ in range(_ATTEMPTS):
             plan = self._plan(rule, self.rtol * sharpness * target)
             if plan.level == 2 and len(removed) == 1:
@@ -286,6 +288,7 @@ class Inversion:
         sought = 0.6 * tolerance / (rule.guess * rule.c * (rule.c + 1.0))
         widest = _WIDEST_BLUR * min(1.0, 1.0 / (rule.c * (rule.c + 1.0)))
         blur = min(max(sought, _MIN_BLUR * widest), widest)
+        # ends: the blur grows to its bound
         while True:
             plan = rule.plan(rule.levels - 1, blur, 0.05 * tolerance, 0.05 * tolerance, most)
             if plan.tail <= tolerance or blur == widest:

@@ -340,6 +340,7 @@ def _log_deltas(
     line = transform.line(c)
     step = 2.0 * math.pi / (_PERIOD * np.sqrt(turn))
     total, log_atoms = np.zeros(len(losses)), copies * np.log(line.atoms[:, 0])
+    # ends: what has not faded is NaN
     for chunk in range(_CHUNKS):
         u = step[:, None] * np.arange(chunk * _AT_ONCE, (chunk + 1) * _AT_ONCE)
         s, end = c[:, None] + 1j * u, u[:, -1:]

@@ -281,6 +281,7 @@ class ListedLoss:
         levels = np.maximum.accumulate(deltas[::-1])[1:]
         for epsilon, delta in zip(self.epsilons[-2::-1], levels.tolist(), strict=True):
             slope = _slope(epsilon, delta, *points[-1])
+            # ends: each pass takes a corner away
             while len(points) > 1 and slope > slopes[-1]:
                 points.pop()
                 slopes.pop()
@@ -288,6 +289,7 @@ class ListedLoss:
             points.append((epsilon, delta))
             slopes.append(slope)
         # Between the first corner and its mirror image the slope is -(1 - delta) / (alpha + 1).
+        # ends: each pass takes a corner away
         while len(points) > 1 and _centre(*points[-1]) > slopes[-1]:
             points.pop()
             slopes.pop()

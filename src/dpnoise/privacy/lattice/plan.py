@@ -116,6 +116,7 @@ class ShiftedNoise:
     def _reach(self) -> float:
         """A noise value at which psi has risen by `_DEEPEST`."""
         end = self.noise.mean_abs()
+        # ends: doubles; psi grows at least linearly
         while self._psi(np.asarray(end)) - self._floor < _DEEPEST:
             end *= 2.0
         return float(self._radii(np.array([_DEEPEST]), end)[0])
@@ -123,6 +124,7 @@ class ShiftedNoise:
     def _radii(self, rises: Array, end: float) -> Array:
         """The |t| <= end at which psi has risen by `rises`, by bisection."""
         low, high = np.zeros_like(rises), np.full_like(rises, end)
+        # ends: a choice of cuts: bounds hold on any
         for _ in range(60):
             middle = 0.5 * (low + high)
             below = self._psi(middle) - self._floor < rises
@@ -373,6 +375,7 @@ def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> Plan:
     log_copies = math.log(sum(part.copies for part in parts))
     log_delta = -_DEEPEST_DELTA
     # The estimate of delta narrows the coordinates, and they make a better estimate.
+    # ends: a choice of lattice: bounds hold on any
     for _ in range(2):
         log_rest = log_delta - NEGLIGIBLE - log_copies
         parts = [part.narrowed(epsilon, log_rest) for part in parts]

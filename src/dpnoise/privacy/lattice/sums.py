@@ -137,9 +137,11 @@ def round_down(
         ratio = np.divide(-excess, mass, out=np.zeros(size), where=mass > 0)
         return excess, mass, np.log1p(np.maximum(ratio, -0.9))
 
+    # ends: the result is checked cell by cell
     for _ in range(_PASSES):
         total = merge(low_excess, high_excess, low_taken, high_taken)
         passed = passing(-0.5 * (total[1:] + total[:-1]), gain)
+    # ends: the result is checked cell by cell
     for _ in range(_RAISES):
         total = merge(low_excess, high_excess, low_taken, high_taken)
         slope = np.where(passed < 0.0, high_excess[:-1], low_taken[1:])
@@ -201,6 +203,7 @@ def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array,
         wrapped = np.bincount(index, part.masses.weight, minlength=size)
         norm += part.copies * float(np.linalg.norm(wrapped))
         factor, power = fft.rfft(wrapped), part.copies
+        # ends: halves an integer
         while power:
             if power % 2:
                 spectrum *= factor

@@ -133,6 +133,7 @@ class ExactAccount:
         if excess(0.0) <= 0.0:
             return 0.0
         low, high = 0.0, min(1.0, pure)
+        # ends: no epsilon is promised
         for _ in range(_DOUBLINGS):
             if high >= pure or excess(high) <= 0.0:
                 break
@@ -353,6 +354,7 @@ class GaussianFilter(_Filter):
     def pure_left(self, ledger: Ledger) -> float:
         """Epsilon of a release without delta that still fits."""
         spent, low, high = _total_mu(ledger), 0.0, 100.0
+        # ends: the private end of an interval
         for _ in range(_HALVINGS):  # from the private side: an early end leaves less
             middle = 0.5 * (low + high)
             size = max(math.hypot(spent, middle) * (1.0 + 4.0 * _ROUNDING), _MINIMUM_MU)

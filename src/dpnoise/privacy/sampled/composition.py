@@ -311,6 +311,7 @@ class Composition:
         aim = -60.0 if guess is None else guess - DEEP
         steep = STEEP * self._tilt(epsilon, direction) if self._steep is None else self._steep
         best = LogBounds(-math.inf, 0.0, 0.0)
+        # ends: the closest bounds so far, which hold
         for _ in range(_TRIES):
             cut = self._inversion(direction, aim, steep)
             tilt, _ = cut._saddle(epsilon)  # noqa: SLF001
@@ -423,6 +424,7 @@ class Composition:
         """Bounds on the least epsilon from a bracket, in which it is searched."""
         low, high = 0.0, start
         if excess(high) > 0.0:
+            # ends: an infinite upper bound, or a bracket down to 0
             for _ in range(_DOUBLINGS):
                 low, high = high, 2.0 * high
                 if excess(high) <= 0.0:
@@ -436,6 +438,7 @@ class Composition:
                 if self.log_delta(0.0, direction, log_delta).upper <= log_delta:
                     return 0.0, 0.0
                 low, high = 0.0, low
+                # ends: an infinite upper bound, or a bracket down to 0
                 for _ in range(_DOUBLINGS):
                     low = 0.1 * high
                     if excess(low) > 0.0:
@@ -571,6 +574,7 @@ class Composition:
         """Epsilons near a root at which the bounds on delta are on either side."""
         root = max(root, _LEAST)
         step, here = _STRIDE * root, self._told(root, direction, log_delta)
+        # ends: bounds are taken on either side of wherever it ends
         for _ in range(_POLISH):
             there = self.log_delta(root + step, direction, log_delta)
             slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
@@ -581,6 +585,7 @@ class Composition:
             doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
             end = 0.0 if side < 0.0 else math.inf
             move = 1.5 * min(doubt, 1e3) / slope + 1e-11 * root
+            # ends: 0 and infinity are bounds
             for _ in range(_WIDENINGS):
                 at = root + side * move
                 if at <= 0.0:

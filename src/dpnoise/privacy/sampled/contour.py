@@ -117,6 +117,7 @@ def search(
     `start` is about the tilt.
     """
     high = 4.0 * start
+    # ends: None: another account is asked
     for _ in range(_WIDENINGS):
         found = tilted(transform, high * np.geomspace(1.0 / _BROAD, 1.0, _TILTS))
         if found is None:
@@ -231,6 +232,7 @@ class Contour:
 
     def epsilon_at(self, log_delta: float, epsilon: float) -> tuple[float, float] | None:
         """The epsilon where the sum is a delta, and the slope of log delta; None if not found."""
+        # ends: bounds are taken on either side of wherever it ends
         for _ in range(_STEPS):
             total, fall = self._sums(epsilon)
             if total <= 0.0 or fall <= 0.0:

@@ -194,6 +194,7 @@ def _ends(line: Contour, log_delta: float) -> tuple[float, float] | None:
     for side in (-1.0, 1.0):
         doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
         move = 1.5 * doubt / slope + 1e-13 * root
+        # ends: None: another account is asked
         for _ in range(_WIDENINGS):
             at = root + side * move
             if at <= 0.0:

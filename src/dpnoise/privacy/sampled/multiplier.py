@@ -170,6 +170,7 @@ def _near(search: _Search) -> tuple[float, float] | None:
     at = after = -0.5 * math.log(math.log1p(square))
     value = there = search.approximate(at)
     move = math.copysign(_FIRST, value)
+    # ends: at the end of the range of multipliers
     while value * there > 0.0:
         at, after = after, after + move
         value, there, move = there, search.approximate(after), 2.0 * move
@@ -196,6 +197,7 @@ def _by_secants(search: _Search, at: float, slope: float, rtol: float) -> float 
     quantile = math.sqrt(-2.0 * search.log_delta)
     low, high = math.log(SMALLEST), math.log(LARGEST)  # too little, enough
     rise, before, gap = slope / quantile, None, _ROUGH
+    # ends: None: a search by a bracket instead
     for _ in range(_SECANTS):
         found = search.bounds(at, gap)
         fine = gap <= _GAP * rtol * quantile * rise
@@ -222,12 +224,14 @@ def _by_secants(search: _Search, at: float, slope: float, rtol: float) -> float 
 
 def _by_bracket(search: _Search, rtol: float) -> float:
     root, slope = _root(search.rough)
+    # ends: bounds are taken with what is found
     for _ in range(_POLISH):
         step = search.excess(search.bounds(root).estimate) / slope
         root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
         if abs(step) <= 0.1 * rtol:
             break
     move = 0.2 * rtol
+    # ends: raises unless the upper bound on delta was seen to be kept
     for _ in range(_MOVES):
         at = min(root + move, math.log(LARGEST))
         if search.bounds(at).upper <= search.log_delta:
@@ -246,6 +250,7 @@ def _root(excess: Callable[[float], float]) -> tuple[float, float]:
     smallest, most = math.log(SMALLEST), math.log(LARGEST)
     low, high, stride = 0.0, 0.0, 0.5
     rises = excess(0.0) > 0.0
+    # ends: the end of the range of multipliers; bounds are taken with what is found
     for _ in range(_MOVES):
         if rises:
             low, high = high, min(high + stride, most)

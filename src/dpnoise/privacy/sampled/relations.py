@@ -245,6 +245,7 @@ class PairComposition(Composition):
         """Bounds on log delta in one direction, which is at most that at a smaller epsilon."""
         found = super().log_delta(epsilon, direction, guess)
         shares, log_cut = self.shares, self.log_cut
+        # ends: the bounds so far hold
         for _ in range(_HALVINGS):
             if found.upper - found.lower <= _WIDE or found.upper <= (guess or -math.inf):
                 break

@@ -237,6 +237,7 @@ class Rounded:
         if excess(0.0) <= 0.0:
             return 0.0
         high = max(start, 1e-9)
+        # ends: 0 and infinity are bounds
         for _ in range(_DOUBLINGS):
             if excess(high) <= 0.0:
                 break
@@ -245,6 +246,7 @@ class Rounded:
             return 0.0 if which == 0 else math.inf
         root = float(optimize.brentq(excess, 0.0, high, xtol=1e-10 * high, rtol=1e-11))
         move = 1e-10 * high
+        # ends: 0 and infinity are bounds
         for _ in range(_DOUBLINGS):
             at = root - move if which == 0 else root + move
             if at <= 0.0 or (excess(at) >= 0.0 if which == 0 else excess(at) <= 0.0):

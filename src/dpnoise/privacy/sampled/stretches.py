@@ -281,6 +281,7 @@ class StretchLoss:
         steepest = max(abs(one.slope) for one in part.factors)
         turns += float(np.abs(c).max()) * steepest
         count = max(math.ceil(min(width * (0.4 + turns / (3.0 * _ORDER)), 1e9)), 1)
+        # ends: the bound on the error of the last rule counts, whatever it is
         for _ in range(_GROWTHS):
             if count * _ORDER > _MOST_NODES:
                 return None

@@ -29,6 +29,7 @@ def approximate(
     inversion: Inversion, at: float, log_delta: float, top: float
 ) -> tuple[float, float] | None:
     """About the epsilon of a log delta, and the slope there, by the saddle point alone."""
+    # ends: a search between two ends instead
     for _ in range(_STEPS):
         if not 0.0 < at < top:
             return None
@@ -49,6 +50,7 @@ def by_tangents(
 ) -> float | None:
     """A root of what falls, near one that is known about."""
     known = excess(at)
+    # ends: a search between two ends instead
     for _ in range(_STEPS):
         if abs(known) <= _FOUND:
             return at

@@ -304,6 +304,7 @@ class GaussianLine:
         found, error = np.empty(u.shape, dtype=complex), np.empty(u.shape)
         order = np.argsort(u)
         start = 0
+        # ends: each pass takes at least one point
         while start < len(u):
             smallest = float(u[order[start]])
             limit = max(2.0 * smallest, 8.0 / self.loss.sigma)
@@ -495,6 +496,7 @@ class _MixedLine:
 
     def affordable(self, step: float, most: int) -> int:
         """Number of points of a step, up to `most`, for which no value has too many terms."""
+        # ends: few points: what they leave out is bounded
         for _ in range(_HALVINGS):
             sizes = [line.size(step * most) for line in self.sampled]
             known = all(line.affords(most, n) for line, n in zip(self.sampled, sizes, strict=True))

@@ -247,6 +247,7 @@ class UnimodalShift:
         if epsilon >= self.largest_loss:
             return 0.0, 0.0, 0.0
         cells, lower, upper, slope = self.cells, 0.0, self.beyond, 0.0
+        # ends: cells left undecided count in full in the upper bound
         for k in range(_ROUNDS):
             above = cells.low > epsilon
             mass, shifted = cells.chosen(above).masses(epsilon)

@@ -110,6 +110,7 @@ class SubbotinShift:
         x, result = np.where(left, high, low), np.full_like(epsilon, math.inf)
         result[zero] = -half
         open_ = np.flatnonzero(~beyond & ~zero)
+        # ends: raises
         for k in range(_STEPS):
             at, on_left, target = x[open_], left[open_], epsilon[open_]
             t2 = np.where(on_left, half + at, at)

@@ -198,6 +198,7 @@ def bisected(
     found = np.full(epsilon.shape, np.nan)
     low, high = np.zeros_like(epsilon), np.ones_like(epsilon)
     left = np.arange(epsilon.size)
+    # ends: NaN: what is printed is judged, not used
     for _ in range(_DOUBLINGS):
         over = excess(high[left], left)
         beyond = np.where(plus[left], over > 0.0, over <= 0.0)
@@ -206,6 +207,7 @@ def bisected(
             break
         low[left], high[left] = high[left], 2.0 * high[left]
     searching = np.setdiff1d(np.arange(epsilon.size), left)
+    # ends: NaN: what is printed is judged, not used
     for _ in range(_MIDDLES):
         middle = 0.5 * (low[searching] + high[searching])
         over = excess(middle, searching)

@@ -114,8 +114,12 @@ def _searched(epsilon: Any, delta: Any, digits: int) -> tuple[Any, Any, int]:  #
         return sign * (mpmath.ncdf(sign * mpmath.sqrt(epsilon * x)) - far - delta) > 0
 
     low, high = mpmath.mpf(0), mpmath.mpf(1)
+    # ends: doubles until B passes delta, which it does at a finite point, then halves to 30
+    # digits
     while not over(high):
         low, high = high, 2 * high
+    # ends: doubles until B passes delta, which it does at a finite point, then halves to 30
+    # digits
     while high - low > mpmath.mpf(10) ** -digits:
         middle = (low + high) / 2
         low, high = (low, middle) if over(middle) else (middle, high)

@@ -60,6 +60,7 @@ def where_loss_is(level: Array, distance: Array, sigma: Array) -> Array:
     """
     away = np.abs(level) * sigma**2 / distance + distance
     low, high = -2 * away, 2 * away
+    # ends: halves to the last digit
     for _ in range(_STEPS):
         t = 0.5 * (low + high)
         loss = 0.5 * ((t - distance) / sigma) ** 2 - 0.5 * (t / sigma) ** 2

@@ -157,6 +157,7 @@ def largest_component(n: int, edges: Integers) -> Integers:
 
 def two_core(n: int, edges: Integers) -> Integers:
     """Edges, shape (k, 2), left of n nodes when none ends at a node that has no other."""
+    # ends: fewer edges each time
     while True:
         degree = np.bincount(edges.ravel(), minlength=n)
         kept = np.all(degree[edges] > 1, axis=1)

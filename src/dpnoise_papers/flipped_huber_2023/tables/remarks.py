@@ -42,6 +42,7 @@ def loss_tail(noise: Noise, epsilon: float) -> float:
     bracketed from below, so that the probability errs upwards.
     """
     low, high = -60.0 * noise.std() - 1.0, 60.0 * noise.std()
+    # ends: halves to the last digit; errs upwards
     for _ in range(_HALVINGS):
         t = 0.5 * (low + high)
         below = noise.logpdf(t) - noise.logpdf(t + 1.0) < epsilon
@@ -109,9 +110,12 @@ def _beyond(beta: float, bound: float, apart: float) -> float:
         return math.exp(-t / beta)
 
     start = max(bound - apart, -bound)
+    # ends: smooth and monotone: the tests compare it with the closed form
     last = quad(density, max(start, 0.0), bound, epsabs=0.0, epsrel=1e-12)[0]
     if start < 0:
+        # ends: smooth and monotone: the tests compare it with the closed form
         last += quad(density, 0.0, -start, epsabs=0.0, epsrel=1e-12)[0]
+    # ends: smooth and monotone: the tests compare it with the closed form
     return float(last / (2.0 * quad(density, 0.0, bound, epsabs=0.0, epsrel=1e-12)[0]))
 
 

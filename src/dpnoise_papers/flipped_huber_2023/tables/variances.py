@@ -201,6 +201,7 @@ def _gamma_of(family: Family, alpha: float, variance: float, ends: tuple[float, 
     if family(alpha, ends[1]).var() < variance:
         return ends[1]
     low, high = math.log(ends[0]), math.log(ends[1])
+    # ends: halves to a tolerance above rounding
     while high - low > _CLOSE[-1]:
         middle = 0.5 * (low + high)
         below = family(alpha, math.exp(middle)).var() < variance
@@ -227,6 +228,7 @@ def _smallest_private(
 
     # Mostly it is near the upper end: the steps down grow until it is passed.
     step = max(close, -cut(high) / _STEEP)
+    # ends: its steps grow, to the end of the box
     while cut(start := max(high - step, low)) <= 0.0:
         if start == low:
             return ends[0]

@@ -172,6 +172,7 @@ def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) ->
         starts.append((lost(x, entries), entries, x))
     random = max(seen)[0]
     for _, entries, x in sorted(starts, key=lambda start: start[0])[:_STARTS]:
+        # ends: an attack: what it saw, lower bounds all
         minimize(
             partial(lost, entries=entries),
             x,

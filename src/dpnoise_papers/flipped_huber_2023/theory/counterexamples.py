@@ -156,6 +156,7 @@ def _two_fold(level: mpf, alpha: mpf, gamma: mpf) -> mpf:
 
     marks = [-alpha, 0, alpha, level - alpha, level, level + alpha]
     ends = [-25 * gamma, *(level / 2 + step * gamma for step in (-4, 4)), level + 25 * gamma]
+    # ends: 50 digits; compared with a closed form
     return mpmath.quad(integrand, sorted(mpmath.mpf(x) for x in (*marks, *ends)))
 
 

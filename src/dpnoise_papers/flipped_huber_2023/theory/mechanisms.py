@@ -79,10 +79,12 @@ def _families(rng: Generator) -> list[Noise]:
 def log_concave(rng: Generator, n: int) -> Outcome:
     """Smaller slack of Lemma 11: (28) is the integral at Delta, and that at a smaller d is less."""
     rows: list[tuple[float, ...]] = []
+    # ends: draws until there are enough
     while len(rows) < n:
         for noise in _families(rng):
             delta, epsilon, d = _draw_shifts(rng, noise)
             low, high = -60 * noise.std(), 60 * noise.std()
+            # ends: halves to the last digit
             for _ in range(80):  # the right-continuous inverse of the centred loss
                 nu = 0.5 * (low + high)
                 above = noise.logpdf(nu - delta / 2) - noise.logpdf(nu + delta / 2) > epsilon
@@ -100,6 +102,7 @@ def largest_shift(rng: Generator, n: int) -> Outcome:
     By integrals alone, at ten shifts up to Delta, and the same for -Delta as for Delta.
     """
     rows: list[tuple[float, ...]] = []
+    # ends: draws until there are enough
     while len(rows) < n:
         for noise in _families(rng):
             delta, epsilon, _ = _draw_shifts(rng, noise)
@@ -141,6 +144,7 @@ def _integral(noise: Noise, d: float, epsilon: float) -> float:
     turns = excess(low) * excess(high) < 0
     left, right = low[turns], high[turns]
     positive = excess(left) > 0
+    # ends: halves to the last digit
     for _ in range(60):
         middle = 0.5 * (left + right)
         same = (excess(middle) > 0) == positive
@@ -198,6 +202,7 @@ def _by_lemma_11(noise: Noise, d: float, epsilon: float) -> float:
     low, high = -d, d + 60 * noise.std()
     if noise.logpdf(high) - noise.logpdf(high + d) < epsilon:
         return 0.0
+    # ends: halves to the last digit
     for _ in range(70):
         t = 0.5 * (low + high)
         above = noise.logpdf(t) - noise.logpdf(t + d) > epsilon
@@ -243,6 +248,7 @@ def minimum_information(rng: Generator, n: int) -> Outcome:
     those of one component, the Gaussian, have to give 1.
     """
     found: list[float] = []
+    # ends: draws until there are enough
     while len(found) < n // 2:
         found += [noise.var() * noise.fisher_information() for noise in _families(rng)]
     values = np.array(found[: n // 2])
@@ -278,6 +284,7 @@ def level_sets(rng: Generator, n: int) -> Outcome:
     for b in drawn["ratio"]:
         variance = FlippedHuber(b, 1.0).var()
         low, high = 0.0, 100.0
+        # ends: halves to the last digit
         for _ in range(60):
             middle = 0.5 * (low + high)
             more = OffsetSymmetricGaussian(middle, 1.0).var() > variance

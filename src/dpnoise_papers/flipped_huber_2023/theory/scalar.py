@@ -177,6 +177,7 @@ def cost_inverse(rng: Generator, n: int) -> Outcome:
 
 def _bisect(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
     """Point where a nondecreasing function turns positive, in [low, high]."""
+    # ends: halves to the last digit
     for _ in range(100):
         middle = 0.5 * (low + high)
         above = function(middle) > 0
@@ -346,6 +347,7 @@ def always_less(rng: Generator, n: int) -> Outcome:
     for b in np.geomspace(0.01, 30, 30):
         shape = np.full(n, b)
         low, high = np.log(1e-3 * sigma), np.log(10 * max(b, 1.0) * sigma)
+        # ends: halves to 1e-11, and takes the private end
         for _ in range(40):
             middle = 0.5 * (low + high)
             gamma = np.exp(middle)

@@ -135,16 +135,22 @@ def minimum_multiplier(
 
     low = high = math.log(guess)
     stride = _STRIDE
+    # ends: steps to a maximum that raises, down to where epsilon is exceeded, and at last up
+    # to the end that keeps it
     while at(high) > epsilon:
         low, high, stride = high, high + stride, 2.0 * stride
         if high > math.log(_MAXIMUM_MULTIPLIER):
             what = f"no noise multiplier up to {_MAXIMUM_MULTIPLIER:g} keeps epsilon = {epsilon:g}"
             raise ValueError(what)
+    # ends: steps to a maximum that raises, down to where epsilon is exceeded, and at last up
+    # to the end that keeps it
     while low == high or at(low) <= epsilon:
         low, stride = low - stride, 2.0 * stride
     step = 0.5 * math.log1p(rtol)
     root = float(optimize.brentq(excess, low, high, xtol=0.5 * step))
     # Bounds by privacy loss distributions rise and fall by about 1e-5 beside their slope.
+    # ends: steps to a maximum that raises, down to where epsilon is exceeded, and at last up
+    # to the end that keeps it
     while root + step < high and at(root + step) > epsilon:
         step *= 2.0
     return math.exp(min(root + step, high))

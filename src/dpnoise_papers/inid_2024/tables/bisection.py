@@ -114,6 +114,7 @@ def algorithm_1(
     mu = np.full(epsilon.shape, np.nan)
     iterations = np.zeros(epsilon.shape, dtype=np.int64)
     left = np.flatnonzero(np.isfinite(high))
+    # ends: NaN: what is printed is judged, not used
     for _ in range(_HALVINGS):  # 'repeat ... until': at least once
         e, middle = epsilon[left], 0.5 * (low[left] + high[left])
         beyond = (middle <= low[left]) | (middle >= high[left])
@@ -149,6 +150,7 @@ def repaired_algorithm_1(
     shape, epsilon, target = epsilon.shape, epsilon.ravel(), np.log(delta.ravel())
     iterations = np.zeros(epsilon.shape, dtype=np.int64)
     left = np.flatnonzero(high - low > tolerance)
+    # ends: halves to a tolerance or to neighbouring doubles
     while left.size:
         middle = 0.5 * (low[left] + high[left])
         between = (low[left] < middle) & (middle < high[left])  # else neighbouring doubles

@@ -259,6 +259,7 @@ def _shrunk(
 
     # At the factor 1 delta is 0; from the normal limit on, it is above.
     low, high = -1.0, 0.0
+    # ends: falls by 1 to where delta is exceeded
     while excess(low) <= 0.0:
         low, high = low - 1.0, low
     middle = optimize.brentq(excess, low, high, xtol=0.1 * _FACTOR)

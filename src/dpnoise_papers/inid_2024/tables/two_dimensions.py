@@ -54,6 +54,7 @@ def _split(sensitivities: Array, epsilon: float) -> float:
         parts = np.array([share, 1.0 - share]) * epsilon
         return float(sensitivities @ _scalar_staircase(parts))
 
+    # ends: the error of some split: ending early cannot make it less than any split has
     found = optimize.minimize_scalar(
         error, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-10}
     )

@@ -64,6 +64,7 @@ def _budgets(rng: Generator, n: int) -> tuple[list[_Budget], dict[str, Array]]:
     Others, whose delta' = delta + e^epsilon Q(sqrt(2 epsilon)) is 1 or more, are drawn anew.
     """
     found: list[_Budget] = []
+    # ends: draws again what has no bracket, a minor share
     while len(found) < n:
         epsilon = mpmath.mpf(0 if rng.random() < 0.05 else log_uniform(rng, 1e-3, 1e3, 1)[0])
         small = rng.random() < 0.5
@@ -81,6 +82,7 @@ def _budgets(rng: Generator, n: int) -> tuple[list[_Budget], dict[str, Array]]:
 def _lower_end(budget: _Budget, tolerance: mpf) -> tuple[mpf, int]:
     """Output of Algorithm 1 as printed, and how often it halved."""
     low, high = budget.low, budget.high
+    # ends: not a number when it runs out; exercised in test_bisection
     for count in range(1, _MOST_HALVINGS + 1):
         middle = (low + high) / 2
         if _profile(budget.epsilon, middle) > budget.delta:

@@ -36,6 +36,7 @@ def _transfers(rng: Generator, n: int) -> tuple[Array, Array, Array]:
     b, count = draw(rng, n)
     a = b.copy()
     rows = np.arange(n)
+    # ends: draws, no iteration
     for _ in range(4):
         i, j = (np.floor(rng.random(n) * count).astype(int) for _ in (0, 1))
         share = rng.uniform(0.05, 0.5, n) * (i != j)

@@ -43,6 +43,7 @@ def _minimum(power: float, constraint: Callable, start: Array) -> float:
     """Minimum of log sum exp(power x) subject to constraint(x) >= 0, by SLSQP from two starts."""
     total: Callable = lambda x: _log_sum(power * x)  # noqa: E731 - typed loosely, as SciPy needs
     gradient: Callable = lambda x: power * _softmax(power * x)  # noqa: E731
+    # ends: only feasible values count: ending early shows as a violation, never hides one
     found = [
         optimize.minimize(
             total, at, jac=gradient, method="SLSQP",

@@ -363,6 +363,7 @@ def minimum_cost(sensitivities: Array, *, power: float, loss: float, budget: flo
 def _minimised(function: object, count: int) -> Array:
     """Minimum of each of `count` convex functions of one variable, by golden sections."""
     low, high = np.full(count, -2.0 * _BROAD), np.full(count, 2.0 * _BROAD)
+    # ends: golden sections to below rounding; a miss shows as a disagreement
     for _ in range(_SECTIONS):
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         down = function(left) < function(right)  # type: ignore[operator]

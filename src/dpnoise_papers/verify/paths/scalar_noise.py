@@ -106,6 +106,7 @@ def _bound(row: Row) -> Answer:
     grid = np.linspace(-edge, edge, 401)
     k = int(np.argmin([below(t) for t in grid]))
     ends = grid[max(k - 1, 0)], grid[min(k + 1, 400)]
+    # ends: a recomputation: a minimum that is missed shows as a disagreement
     best = optimize.minimize_scalar(below, bounds=ends, method="bounded", options={"xatol": 1e-12})
     height = -min(float(best.fun), below(0.5 * d))
     return Answer(slope * row.number("t") + height, atol=1e-9)
