@@ -29,8 +29,6 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from ask import PATIENCE, Worker, environment, version  # noqa: E402
 
-from dpnoise import SampledGaussian  # noqa: E402
-
 SEED, COUNT = 20261124, 1000
 NAMED = {  # sigma, rate, steps, delta
     "Opacus's tests": (1.5, 0.04, 2250, 1e-5),
@@ -62,7 +60,9 @@ ACCOUNTS = (
 )
 NO_ANSWER = ("error", "memory", "hang", "death", "not a number", "negative", "infinite")
 KINDS = (*NO_ANSWER, "below", "within 1e-6", "within 0.1 %", "within 10 %", "beyond", "undecided")
-COLUMNS = ("library", "account", "group", "place", "value", "error", "seconds", "megabytes")
+COLUMNS = (
+    "library", "account", "group", "place", "lower", "value", "error", "seconds", "megabytes",
+)  # fmt: skip
 MEMORY = 4 << 30  # bytes of data of a process
 ANSWERS = HERE / "sampled-answers.csv"
 Place = tuple[str, int]
@@ -148,8 +148,8 @@ def row(account: tuple[str, str], place: Place, said: dict[str, object]) -> list
     error = {"MemoryError": "memory", "ArrayMemoryError": "memory"}.get(error.lstrip("_"), error)
     seconds = PATIENCE if error == "hang" else float(str(said["seconds"]))
     megabytes = float(str(said.get("megabytes", 0.0)))
-    value = said.get("value", "")
-    return [*account, *place, value, error, f"{seconds:.3g}", f"{megabytes:.0f}"]
+    ends = said.get("lower", ""), said.get("value", "")
+    return [*account, *place, *ends, error, f"{seconds:.3g}", f"{megabytes:.0f}"]
 
 
 def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -158,11 +158,12 @@ def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     answers: dict[tuple[str, str], dict[Place, dict[str, object]]] = {a: {} for a in ACCOUNTS}
     for said in found.to_dict("records"):
         answers[said["library"], said["account"]][said["group"], int(said["place"])] = said
-    ends = {}  # where ours has an answer
-    for place, said in answers[OURS].items():
-        sigma, rate, steps, delta = listed[place]
-        if not said["error"]:
-            ends[place] = SampledGaussian(sigma, rate).epsilon(delta, steps=steps)
+    both = ("lower", "value")
+    ends = {
+        place: tuple(float(str(said[end])) for end in both)
+        for place, said in answers[OURS].items()
+        if not said["error"]
+    }
     rows, named = [], []
     for (name, kind), own in answers.items():
         about = {"library": name, "account": kind}
@@ -179,10 +180,9 @@ def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         for k, question in enumerate(NAMED):
             said = own.get(("named", k), {"value": "", "error": "not asked"})
             low, high = ends["named", k]
-            both = {"lower": repr(low), "upper": repr(high)}
-            named.append(
-                {"question": question, **both, **about, "answer": said["error"] or said["value"]}
-            )
+            answer = said["error"] or said["value"]
+            asked = {"question": question, "lower": repr(low), "upper": repr(high)}
+            named.append({**asked, **about, "answer": answer})
     return pd.DataFrame(rows), pd.DataFrame(named)
 
 

@@ -2,7 +2,7 @@
 
 python worker.py NAME TASK [BYTES] reads questions on standard input; each answer is written at
 once, so that whoever asks sees which question was never answered. BYTES of data are the most that
-it may allocate, 0 for any number.
+it may allocate, 0 for any number. A pair is a lower end and the answer.
 """
 
 import importlib
@@ -24,7 +24,9 @@ def main(name: str, task: str, memory: str = "0") -> None:
     for line in sys.stdin:
         start = process_time()
         try:
-            said = {"value": float(answer(*json.loads(line)))}
+            found = answer(*json.loads(line))
+            low, value = found if isinstance(found, tuple) else (None, found)
+            said = {"value": float(value)} | ({} if low is None else {"lower": float(low)})
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001  # a panic of Rust is no Exception

@@ -28,6 +28,7 @@ def _epsilon(noise: Gaussian | Laplace, copies: int, delta: float) -> float:
     return budget.epsilon_of()
 
 
-def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> float:
-    """Epsilon of steps with Gaussian noise on Poisson samples, upper end."""
-    return SampledGaussian(sigma, rate).epsilon(delta, steps=steps).upper
+def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
+    """Both ends of epsilon of steps with Gaussian noise on Poisson samples."""
+    low, high = SampledGaussian(sigma, rate).epsilon(delta, steps=steps)
+    return low, high
