@@ -192,7 +192,7 @@ def test_named_answers_are_those_of_the_list(sampled):
 
 
 def test_answers_below_ours_are_seen_to_be_too_low_without_any_account(sampled):
-    """By a test for the record, whose delta at the epsilon that is claimed exceeds the stated one."""
+    """By a test for the record, whose delta at the epsilon claimed exceeds the stated one."""
     found, questions = sampled.known(sampled.ANSWERS), sampled.questions()
     places = zip(found["group"], found["place"], strict=True)
     rows = {place: [] for place in questions}

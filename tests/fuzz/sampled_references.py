@@ -129,10 +129,10 @@ def log_two_steps(first, second, epsilon):
             return -math.inf, math.inf
         y = -_REACH + step * np.arange(count + 1.0)
         w = (y - 0.5 / sigma) / sigma
-        with np.errstate(over="ignore"):
-            small = rate * np.expm1(np.minimum(w, 700.0))
+        small = rate * np.expm1(np.minimum(w, 700.0))
         far = np.logaddexp(math.log1p(-rate) if rate < 1.0 else -np.inf, math.log(rate) + w)
-        loss = np.where(np.abs(small) < 0.5, np.log1p(small), far)
+        near = np.abs(small) < 0.5
+        loss = np.where(near, np.log1p(np.where(near, small, 0.0)), far)
         log_mass = -0.5 * y * y - 0.5 * math.log(2.0 * math.pi) + (loss if removed else 0.0)
         rest = epsilon - loss if removed else epsilon + loss
         terms = log_mass + _log_one(*second, rest, removed=removed)

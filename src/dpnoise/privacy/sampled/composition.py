@@ -77,13 +77,19 @@ def one_step(step: Step, epsilon: float, direction: str) -> float:
     mu, q = 1.0 / step.sigma, step.rate
     rise = math.expm1(min(epsilon, 700.0))
     if direction == REMOVED or q == 1.0:
-        inner = math.log1p(rise / q) if epsilon < 700.0 else epsilon - math.log(q)
+        near = epsilon - math.log(q) < 700.0
+        inner = math.log1p(rise / q) if near else epsilon + log_rest(epsilon) - math.log(q)
         return math.log(q) + float(gaussian_log_delta(mu, inner))
     share = q - rise * (1.0 - q)  # 1 - (1 - q) e^epsilon
     if share <= 0.0:
         return -math.inf
     inner = max(math.log(q) + epsilon - math.log(share), 0.0)
     return math.log(share) + float(gaussian_log_delta(mu, inner))
+
+
+def log_rest(epsilon: float) -> float:
+    """Log (1 - e^-epsilon)."""
+    return math.log(-math.expm1(-epsilon)) if epsilon > 0.0 else -math.inf
 
 
 class Composition:

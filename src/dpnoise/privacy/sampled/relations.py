@@ -29,6 +29,7 @@ from dpnoise.privacy.sampled.composition import (
     STEEP,
     Composition,
     Step,
+    log_rest,
 )
 from dpnoise.privacy.sampled.stretches import Factor, Stretch, StretchLoss
 from dpnoise.privacy.sampled.transform import SampledGaussianLoss
@@ -95,7 +96,8 @@ def one_step(pair: _Pair, epsilon: float) -> float:
     form, noise, m, q = pair
     rise = math.expm1(min(epsilon, _HUGE))
     if form in {REMOVED, FIXED} or q == 1.0:
-        inner = math.log1p(rise / q) if epsilon < _HUGE else epsilon - math.log(q)
+        near = epsilon - math.log(q) < _HUGE
+        inner = math.log1p(rise / q) if near else epsilon + log_rest(epsilon) - math.log(q)
         return math.log(q) + _plain_log_delta(noise, m, inner)
     if form == ADDED:
         share = q - rise * (1.0 - q)  # 1 - (1 - q) e^epsilon

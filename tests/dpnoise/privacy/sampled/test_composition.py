@@ -9,6 +9,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from dpnoise import Gaussian, SampledGaussian, epsilon_at, privacy_profile, sampled_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step, one_step
 from dpnoise.privacy.sampled.transform import (
@@ -186,6 +187,14 @@ def test_no_other_loss_beside_a_transform_changes_nothing():
 def test_an_added_record_has_a_largest_loss():
     composition = Composition({Step(1.0, 0.01): 3})
     assert composition.log_delta(-3.01 * math.log1p(-0.01), ADDED).upper == -math.inf
+
+
+def test_a_rare_sample_at_an_epsilon_whose_exponential_is_large():
+    """Where e^epsilon / rate exceeds all doubles the closed form goes on."""
+    for epsilon, rate in ((695.0, 1e-6), (1.0, 1e-308), (709.0, 1e-9)):
+        found = one_step(Step(0.02, rate), epsilon, REMOVED)
+        inner = epsilon + math.log(-math.expm1(-epsilon)) - math.log(rate)
+        assert found == pytest.approx(math.log(rate) + gaussian_log_delta(50.0, inner), rel=1e-9)
 
 
 @pytest.mark.parametrize("direction", [REMOVED, ADDED])
