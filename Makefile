@@ -59,11 +59,11 @@ SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=ru
 OWN = $(if $(RUN),runs/$(RUN)/)
 # Snakemake reads a config file itself, without a limit, and answers a wrong name with its traceback.
 CHECKED = $(if $(CONFIG),$(1)/dpnoise-papers config check config.yaml $(CONFIG))
-MINUTES = 8
+MINUTES = 10
 reproduce: $(READY)
 	$(call CHECKED,$(BIN))
 	@test -e $(OWN)results/verdicts.md || echo "make: no complete run in $(OWN)results: everything is computed first," \
-	    "which takes about $(MINUTES) minutes on two idle cores"
+	    "which takes about $(MINUTES) minutes on two cores"
 	$(BIN)/snakemake --cores $(CORES) $(SETTINGS)
 	@echo "Read $(OWN)results/verdicts.md"
 	@$(BIN)/dpnoise-papers outcome $(if $(RUN),--folder runs/$(RUN))
