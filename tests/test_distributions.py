@@ -17,7 +17,7 @@ from document_pages import ROOT, blocks
 
 FILES = ["LICENSE", "MANIFEST.in", "README.md", "pyproject.toml"]
 FOLDERS = ["papers", "src", "tests"]
-CORE = ["numpy", "scipy", "flint"]
+CORE = ["lazy_loader", "numpy", "scipy", "flint"]
 LIBRARIES = ["numpy.libs", "scipy.libs", "python_flint.libs"]  # beside them in their wheels
 BUILD = "import setuptools.build_meta as b, sys; [getattr(b, x)({!r}) for x in {!r}]"
 
@@ -73,7 +73,8 @@ def test_the_wheel_holds_the_library_and_nothing_else(library, copy):
     assert "dpnoise-papers" not in scripts
     assert "dpnoise = dpnoise.cli.__main__:main" in scripts
     needed = [one for one in metadata.get_all("Requires-Dist") if "extra ==" not in one]
-    assert [one.split(">")[0] for one in needed] == ["numpy", "python-flint", "scipy"]
+    names = ["lazy-loader", "numpy", "python-flint", "scipy"]
+    assert [one.split(">")[0] for one in needed] == names
 
 
 def test_the_source_distribution_holds_what_builds_the_same_wheel(library, copy, tmp_path):

@@ -289,7 +289,7 @@ class EqualVarianceSearch:
         # ends: fewer rounds give larger noise, certified all the same
         for _ in range(_ROUNDS):
             close = (_SHAPE_NEAR if near else _SHAPE_CLOSE) * width
-            place, value, exact = self._least(bounds, best.variance, close)
+            place, value, exact = self._minimum(bounds, best.variance, close)
             near = near and not exact
             small = value > -last
             if value <= -gain:
@@ -303,7 +303,7 @@ class EqualVarianceSearch:
             near = near and not small
         return best, False
 
-    def _least(
+    def _minimum(
         self, bounds: tuple[float, float], variance: float, close: float
     ) -> tuple[float, float, bool]:
         """The log shape between bounds at which noise of this variance is most private, and f.
@@ -324,8 +324,8 @@ class EqualVarianceSearch:
             uneven = bends.max() / bends.min() - 1.0 if even else math.inf
             exact = even and bool(bend * uneven**2 <= _LITTLE)
             if exact or step * uneven <= close:
-                least = y[k] - 0.5 * slope**2 / bend
-                return float(x[k] - step * slope / bend), float(least), exact
+                lowest = y[k] - 0.5 * slope**2 / bend
+                return float(x[k] - step * slope / bend), float(lowest), exact
             if step <= close:
                 k = int(np.argmin(y))
                 return float(x[k]), float(y[k]), False

@@ -48,7 +48,7 @@ from dpnoise.privacy.accounts import (
     RESPONSE,
     Bounds,
     dominated_delta,
-    least,
+    smallest,
 )
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
@@ -125,7 +125,7 @@ class JointNoise(ABC):
         loss = self.loss_in(ball)
         if loss <= epsilon:
             return NOTHING
-        return least(0.0, [(response_delta(loss, epsilon), RESPONSE)])
+        return smallest(0.0, [(response_delta(loss, epsilon), RESPONSE)])
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set; None if that is not known.
@@ -305,7 +305,7 @@ class RadialNoise(JointNoise):
             found.append((upper, RADIAL))
         except ValueError:  # beyond the range of the account
             pass
-        return least(lower, found)
+        return smallest(lower, found)
 
     def _radial_bounds(self, ball: Sensitivity, epsilon: float) -> tuple[float, float]:
         """Bounds by the layers: for c times its own set, those of lengths divided by c."""

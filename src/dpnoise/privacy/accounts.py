@@ -63,7 +63,7 @@ class Bounds(NamedTuple):
 NOTHING = Bounds(0.0, 0.0, PURE)  # delta is 0
 
 
-def least(lower: float, found: list[tuple[float, str]]) -> Bounds:
+def smallest(lower: float, found: list[tuple[float, str]]) -> Bounds:
     """A lower bound, and the smallest of several upper bounds with its account."""
     best, account = min(found, key=lambda pair: pair[0])
     return Bounds(min(lower, best), best, account)
@@ -265,7 +265,7 @@ class Independent:
             found.append((dominated_delta(loss, epsilon), DOMINATED))
         if not one:
             found.append((self._composed(epsilon), COMPOSED))
-        return least(lower, found)
+        return smallest(lower, found)
 
     def _on_integer_points(self, epsilon: float) -> Bounds | None:
         """Bounds of noise on the integers for the integer points of a set.

@@ -56,7 +56,7 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
-_LEAST = 1e-12  # epsilon next to which ends are looked for
+_SMALLEST = 1e-12  # epsilon next to which ends are looked for
 _MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
@@ -578,13 +578,13 @@ class Composition:
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
         """Epsilons near a root at which the bounds on delta are on either side."""
-        root = max(root, _LEAST)
+        root = max(root, _SMALLEST)
         step, here = _STRIDE * root, self._told(root, direction, log_delta)
         # ends: bounds are taken on either side of wherever it ends
         for _ in range(_POLISH):
             there = self.log_delta(root + step, direction, log_delta)
             slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
-            root = max(root + (here.estimate - log_delta) / slope, _LEAST)
+            root = max(root + (here.estimate - log_delta) / slope, _SMALLEST)
             here = self._told(root, direction, log_delta)
         ends = []
         for side in (-1.0, 1.0):

@@ -43,7 +43,7 @@ WHOLE_ORDERS = tuple(range(2, 257))
 _MAXIMUM_EXPONENT = 700.0
 _MAXIMUM_LOSS = 20.0  # of a step whose distribution is composed
 _POINTS = 1e6  # of a composed distribution
-_LEAST_ASKED, _MOST_ASKED = 0.01, 4.0  # losses of a step for which the own account is fast
+_SMALLEST_ASKED, _MOST_ASKED = 0.01, 4.0  # losses of a step for which the own account is fast
 _CLOSE = 1e-3  # relative gap of both ends, with which other bounds are not asked
 
 
@@ -258,7 +258,7 @@ def laplace_epsilon(loss: float, delta: float, steps: int, rate: float) -> tuple
     or its ends are further apart.
     """
     low, high = 0.0, math.inf
-    if _LEAST_ASKED <= loss <= _MOST_ASKED:
+    if _SMALLEST_ASKED <= loss <= _MOST_ASKED:
         with suppress(ValueError):  # out of its reach
             low, high = SampledLaplace(1.0 / loss, rate).epsilon(delta, steps=steps)
     if high < math.inf and high - low <= _CLOSE * high:

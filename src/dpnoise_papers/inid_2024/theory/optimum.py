@@ -211,8 +211,8 @@ def _convex(rng: Generator, n: int, *, printed: bool) -> Outcome:
         hessian = np.array([[second(i, j) for j in range(len(s))] for i in range(len(s))])
         printed_entries = np.diag(6 * s**2 / sigma**4)
         error = float(np.max(np.abs(hessian - printed_entries)) / np.max(printed_entries))
-        least = float(np.linalg.eigvalsh(hessian)[0] / np.max(printed_entries))
-        definite = least > _FLAT if printed or np.all(s > 0.0) else least > -_FLAT
+        smallest = float(np.linalg.eigvalsh(hessian)[0] / np.max(printed_entries))
+        definite = smallest > _FLAT if printed or np.all(s > 0.0) else smallest > -_FLAT
         margin[k] = -error if definite else -1.0
     return Outcome(margin, 1e-4, drawn)
 
