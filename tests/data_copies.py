@@ -10,7 +10,7 @@ import openpyxl
 import yaml
 
 from dpnoise_papers.data.registry import TableEntry
-from dpnoise_papers.data.tables import Table, column_digests, fingerprint
+from dpnoise_papers.data.tables import DataTable, column_digests, fingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,11 +62,11 @@ def workbook() -> bytes:
     return stream.getvalue()
 
 
-def table() -> Table:
+def table() -> DataTable:
     """Return the table, converted here and not by the reader under test."""
     codes = LABELS["kind"]
     values = [[float(a), float(b), float(codes[c])] for a, b, c in cells()]
-    return Table(COLUMNS, np.array(values))
+    return DataTable(COLUMNS, np.array(values))
 
 
 def registry_content(sources: list[dict] | None = None) -> dict:

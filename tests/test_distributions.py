@@ -7,6 +7,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections import Counter
 from email import message_from_bytes
 from pathlib import Path
 
@@ -138,3 +139,16 @@ def test_what_a_build_leaves_is_ignored_by_git():
     for name in ("build", "dist", "papers/build", "src/dpnoise.egg-info"):
         command = ["git", "check-ignore", "-q", f"{name}/file"]
         assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0, name
+
+
+def crowded(folder, most=15):
+    """Folders below this one with more modules than `most`."""
+    modules = Counter(path.parent.name for path in folder.rglob("*.py"))
+    return [name for name, number in modules.items() if number > most]
+
+
+def test_no_folder_of_the_sources_has_more_than_15_modules(tmp_path):
+    for number in range(16):
+        (tmp_path / f"module_{number}.py").touch()
+    assert crowded(tmp_path) == [tmp_path.name]
+    assert crowded(ROOT / "src") == []

@@ -8,7 +8,7 @@ from dpnoise_papers.cluster.costs import measured
 from dpnoise_papers.cluster.slurm import (
     ClusterError,
     Groups,
-    Request,
+    JobRequest,
     begin,
     check_logs,
     check_requests,
@@ -47,7 +47,7 @@ def requests(dag):
     jobs = [job for job in dag.needrun_jobs() if not job.is_local]
     for one in {dag.get_job_group(job) or job for job in jobs}:
         asked = one.resources
-        yield Request(
+        yield JobRequest(
             name=one.groupid if one.is_group() else one.rule.name,
             cores=one.threads,
             memory=asked.get("mem_mb", 0),

@@ -61,7 +61,7 @@ class ClusterError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class JobRequest:
     """What one submission asks for; memory is in MB, an empty text the default of the cluster."""
 
     name: str
@@ -130,7 +130,7 @@ def check_logs(folder: str | os.PathLike[str]) -> None:
         ) from None
 
 
-def check_requests(requests: Iterable[Request]) -> None:
+def check_requests(requests: Iterable[JobRequest]) -> None:
     """Refuse submissions that this cluster would never run.
 
     ClusterError with every problem: unknown partitions and accounts, more cores, memory, GPUs
@@ -153,7 +153,7 @@ def check_requests(requests: Iterable[Request]) -> None:
         raise ClusterError("\n".join(f"SLURM: {problem}" for problem in problems))
 
 
-def _invalid(asked: Iterable[Request]) -> Iterator[str]:
+def _invalid(asked: Iterable[JobRequest]) -> Iterator[str]:
     """What sbatch says on options that it would refuse, without a submission.
 
     Other answers of --test-only, such as nodes that are down, may be otherwise in a minute.
@@ -236,7 +236,7 @@ def _unknown_accounts(accounts: set[str]) -> list[str]:
     ]
 
 
-def _too_large(asked: Sequence[Request], nodes: Sequence[Nodes]) -> list[str]:
+def _too_large(asked: Sequence[JobRequest], nodes: Sequence[Nodes]) -> list[str]:
     """Problems of submissions to one partition, each told once for the largest of them."""
     problems = []
     for what, unit, remedy in (

@@ -17,7 +17,7 @@ import yaml
 
 from dpnoise_papers.data.registry import TableEntry
 from dpnoise_papers.data.sets import parts
-from dpnoise_papers.data.tables import Table, column_digests, fingerprint, read_table
+from dpnoise_papers.data.tables import DataTable, column_digests, fingerprint, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +98,7 @@ def describe_new(contents: Mapping[str, bytes], name: str, target: str | None) -
     return _yaml({"tables": {name: entry}, "sets": {name: told}})
 
 
-def _read(file: str, content: bytes, entry: TableEntry) -> Table:
+def _read(file: str, content: bytes, entry: TableEntry) -> DataTable:
     """Table that a file holds; an error names the file."""
     try:
         return read_table(content, entry)
@@ -106,7 +106,7 @@ def _read(file: str, content: bytes, entry: TableEntry) -> Table:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _told(table: Table) -> dict[str, object]:
+def _told(table: DataTable) -> dict[str, object]:
     """What the registry says of a table."""
     found = fingerprint(table.columns, table.values)
     return {"rows": len(table.values), "columns": column_digests(table), "fingerprint": found}

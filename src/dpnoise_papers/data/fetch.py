@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from dpnoise_papers.data.archives import LIMIT, member_of, read_file
 from dpnoise_papers.data.copies import SHIPPED, Place, Places, copies_in, places_of
-from dpnoise_papers.data.tables import RefusedError, Table, read_table, verify_table
+from dpnoise_papers.data.tables import DataTable, RefusedError, read_table, verify_table
 
 if TYPE_CHECKING:
     import os
@@ -56,7 +56,7 @@ class Obtained(NamedTuple):
     that were refused on the way, each with the reason.
     """
 
-    table: Table
+    table: DataTable
     source: str
     refused: list[str]
 
@@ -92,7 +92,7 @@ class ObtainedAll(NamedTuple):
     had (or ""), and the copies that were refused. Each place and each reason stands there once.
     """
 
-    tables: dict[str, Table]
+    tables: dict[str, DataTable]
     sources: list[str]
     reason: str
     refused: list[str]
@@ -118,7 +118,7 @@ def obtain_all(wanted: Mapping[str, TableEntry], places: Places) -> ObtainedAll:
 
 def _local(
     name: str, entry: TableEntry, place: Place, reasons: list[str], refused: list[str]
-) -> Table | None:
+) -> DataTable | None:
     """First good copy in a folder, or None and why there is none."""
     label, folder, why_not = place
     if folder is None:
@@ -142,7 +142,7 @@ def _local(
     return None
 
 
-def read_verified(path: Path, entry: TableEntry) -> Table:
+def read_verified(path: Path, entry: TableEntry) -> DataTable:
     """Table that a local file holds; RefusedError if its content is not that of the registry.
 
     A file that is far larger than such a table is refused before it is read.
@@ -158,7 +158,7 @@ def read_verified(path: Path, entry: TableEntry) -> Table:
     return table
 
 
-def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Table:
+def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> DataTable:
     """Verified table of an official source, after moving it into the cache."""
     from requests import ConnectionError as NoConnectionError  # noqa: PLC0415 - for downloads only
 

@@ -29,7 +29,7 @@ import numpy as np
 from dpnoise_papers.data.copies import FIRST, places_of
 from dpnoise_papers.data.fetch import obtain_all
 from dpnoise_papers.data.registry import read_registry
-from dpnoise_papers.data.tables import Table, fingerprint
+from dpnoise_papers.data.tables import DataTable, fingerprint
 from dpnoise_papers.result_files import write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def load(
     return replace(made, refused=tuple(found.refused))
 
 
-def build(name: str, entry: TaskEntry, tables: Sequence[Table], source: str) -> Dataset:
+def build(name: str, entry: TaskEntry, tables: Sequence[DataTable], source: str) -> Dataset:
     """Data set that is made of tables, in the order of its entry in the registry.
 
     DatasetUnavailable if the result is not what the registry describes.
@@ -122,7 +122,7 @@ def build(name: str, entry: TaskEntry, tables: Sequence[Table], source: str) -> 
     return Dataset(name, entry.title, entry.task, X, target, tuple(features), extra, source, found)
 
 
-def parts(recipe: str | None, target: str | None, tables: Sequence[Table]) -> Parts:
+def parts(recipe: str | None, target: str | None, tables: Sequence[DataTable]) -> Parts:
     """Features, target and other columns of a learning task, each of shape (n,).
 
     `recipe` is a key of `RECIPES`, or None for one table whose columns are taken as they stand;
@@ -136,7 +136,7 @@ def parts(recipe: str | None, target: str | None, tables: Sequence[Table]) -> Pa
     return features, table[target].copy(), {}
 
 
-def _california(table: Table) -> Parts:
+def _california(table: DataTable) -> Parts:
     """California as in scikit-learn: averages per household, value in units of 100,000."""
     households = table["households"]
     features = {
@@ -153,7 +153,7 @@ def _california(table: Table) -> Parts:
     return features, table["median_house_value"] / 100_000.0, counts
 
 
-def _houses(table: Table) -> Parts:
+def _houses(table: DataTable) -> Parts:
     """Houses as in OpenML 823: +1 (its class P) for a longitude below the mean longitude."""
     order = (
         "median_house_value",
@@ -171,7 +171,7 @@ def _houses(table: Table) -> Parts:
     return {column: table[column] for column in order}, target, {"longitude": longitude}
 
 
-def _wine(red: Table, white: Table) -> Parts:
+def _wine(red: DataTable, white: DataTable) -> Parts:
     """Wine with +1 for red and -1 for white; the tasters' quality is kept beside."""
     features = {c: np.concatenate([red[c], white[c]]) for c in red.columns if c != "quality"}
     target = np.repeat([1.0, -1.0], [len(red.values), len(white.values)])

@@ -43,7 +43,7 @@ _ARFF = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]*@data[ \t]*(?=[\r\n]|\Z)", re.IGNOR
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DataTable:
     """Columns of numbers in their canonical order; `values` have shape (n, columns)."""
 
     columns: tuple[str, ...]
@@ -66,7 +66,7 @@ def fingerprint(columns: Sequence[str], values: Array) -> str:
     return digest.hexdigest()
 
 
-def column_digests(table: Table) -> dict[str, str]:
+def column_digests(table: DataTable) -> dict[str, str]:
     """Short digest of each column by name, with which damage is located."""
     return {
         name: fingerprint([name], table.values[:, [i]])[:_SHORT]
@@ -74,7 +74,7 @@ def column_digests(table: Table) -> dict[str, str]:
     }
 
 
-def read_table(content: bytes, entry: TableEntry, most: int | None = None) -> Table:
+def read_table(content: bytes, entry: TableEntry, most: int | None = None) -> DataTable:
     """Table in the bytes of a copy, of whatever format, compressed or not; not verified yet.
 
     RefusedError names the first offending place if this is no table with the columns of `entry`.
@@ -104,7 +104,7 @@ def read_table(content: bytes, entry: TableEntry, most: int | None = None) -> Ta
         rows.append(row)
         if most is not None and len(rows) > most:
             raise RefusedError(f"expected {most} rows of {len(columns)} columns, got more")
-    return Table(columns, np.array(rows, dtype=float).reshape(len(rows), len(columns)))
+    return DataTable(columns, np.array(rows, dtype=float).reshape(len(rows), len(columns)))
 
 
 def _cell_reader(column: str, entry: TableEntry) -> Callable[[object], float | None]:
@@ -127,7 +127,7 @@ def _expected(column: str, entry: TableEntry) -> str:
     return "a date" if column in entry.times else "a finite number"
 
 
-def verify_table(table: Table, entry: TableEntry) -> None:
+def verify_table(table: DataTable, entry: TableEntry) -> None:
     """Refuse a table whose content is not that of the registry.
 
     RefusedError says what was expected, what was found, and the first property that differs.

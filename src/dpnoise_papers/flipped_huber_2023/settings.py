@@ -19,6 +19,7 @@ from dpnoise_papers.flipped_huber_2023.table_3.settings import (
 from dpnoise_papers.settings import (
     Delta,
     DeltaGrid,
+    DeltaOrZero,
     Deltas,
     Dimension,
     Dimensions,
@@ -36,7 +37,6 @@ from dpnoise_papers.settings import (
     Trials,
     within,
 )
-from dpnoise_papers.which_noise.settings import WhichNoise
 
 Family = Literal[
     "gaussian",
@@ -390,6 +390,14 @@ class Lemma7(Section):
     gamma: Sensitivity
     epsilon: Epsilon
     points: Annotated[int, Field(ge=2, le=100_000)]
+
+
+class WhichNoise(Section):
+    """The grid of the map 'which noise when': numbers K of coordinates, epsilons, deltas (or 0)."""
+
+    dimensions: Dimensions
+    epsilons: Epsilons
+    deltas: Distinct[DeltaOrZero]
 
 
 class Settings(Section):

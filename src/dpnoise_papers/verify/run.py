@@ -58,7 +58,7 @@ _OTHER = "no path was written"
 class Checked(NamedTuple):
     """A cell, its answer (None where there is none, for the `reason`), and seconds."""
 
-    cell: Cell
+    cell: TableCell
     value: float
     answer: Answer | None
     reason: str
@@ -80,8 +80,8 @@ class Report:
     seed: int
     claims: int
     covered: int
-    drawn: Mapping[str, Sequence[Cell]]
-    checked: Mapping[Cell, Checked]
+    drawn: Mapping[str, Sequence[TableCell]]
+    checked: Mapping[TableCell, Checked]
     without: Mapping[str, int]
     seconds: float
     turn: str = ""
@@ -107,7 +107,7 @@ class Report:
         """Whether a cell disagrees, or nothing was recomputed at all."""
         return bool(self.disagreements) or not self.recomputed
 
-    def _reason(self, cells: Sequence[Cell]) -> str:
+    def _reason(self, cells: Sequence[TableCell]) -> str:
         """Why cells of a claim have no answer."""
         found = (self.checked[cell] for cell in cells)
         return next((one.reason for one in found if not one.answer), "no cell")
@@ -188,7 +188,9 @@ def verify(
     return Report(seed, len(known), len(covered), by_claim, checked, dict(without), spent, turn)
 
 
-def _all(jobs: Sequence[tuple[Cell, Row]], cores: int, deadline: float) -> dict[Cell, Checked]:
+def _all(
+    jobs: Sequence[tuple[TableCell, Row]], cores: int, deadline: float
+) -> dict[TableCell, Checked]:
     """Answers to all cells, on several cores."""
     with ProcessPoolExecutor(cores) as pool:
         found = (
@@ -197,7 +199,7 @@ def _all(jobs: Sequence[tuple[Cell, Row]], cores: int, deadline: float) -> dict[
     return {one.cell: one for one in found}
 
 
-def _one(cell: Cell, row: Row, deadline: float) -> Checked:
+def _one(cell: TableCell, row: Row, deadline: float) -> Checked:
     """Answer to one cell."""
     began, value = time.monotonic(), row.number(cell.column)
     if began > deadline:
@@ -211,7 +213,7 @@ def _one(cell: Cell, row: Row, deadline: float) -> Checked:
 
 
 def _row(
-    cell: Cell,
+    cell: TableCell,
     tables: Mapping[str, pd.DataFrame],
     settings: Mapping[str, tuple[Any, ...]],
     given: Mapping[str, str],
@@ -246,12 +248,12 @@ def _printed(claims: Sequence[Claim]) -> dict[str, str]:
     }
 
 
-def _place(cell: Cell) -> str:
+def _place(cell: TableCell) -> str:
     """Place of a cell in words; rows count from 2, after the header."""
     return f"results/{cell.result}, line {cell.place + 2}, {cell.column}"
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """Cell of a result table, by its path, the place of its row and its column."""
 
     result: str
@@ -281,12 +283,12 @@ def has_path(claim: Claim, paths: Paths) -> bool:
 
 def cells(
     claim: Claim, table: pd.DataFrame, rng: np.random.Generator | None, most: int
-) -> list[Cell]:
+) -> list[TableCell]:
     """Cells of a claim, of each selection at most so many rows: the deciding one and random ones.
 
     Nothing where a selection has no row or one that failed.
     """
-    found: dict[Cell, None] = {}
+    found: dict[TableCell, None] = {}
     for select, column in claim.within(table.columns).sides:
         try:
             rows = rows_of(table, select, claim.result)
@@ -298,7 +300,9 @@ def cells(
         chosen = set(places[:most]) if rng is None else set(rng.permutation(places)[:most])
         if claim.reduce in ("min", "max"):
             chosen.add(getattr(rows[column], f"idx{claim.reduce}")())
-        found |= dict.fromkeys(Cell(claim.result, int(place), column) for place in sorted(chosen))
+        found |= dict.fromkeys(
+            TableCell(claim.result, int(place), column) for place in sorted(chosen)
+        )
     return list(found)
 
 

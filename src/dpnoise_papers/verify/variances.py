@@ -182,7 +182,7 @@ def _spread(one: _Losses, log_mass: float, tilt: float, step: float, size: int) 
     return masses
 
 
-class Budget(NamedTuple):
+class Problem(NamedTuple):
     """Privacy budget, the sensitivity of each coordinate and their number."""
 
     epsilon: float
@@ -246,7 +246,7 @@ def theorem_8(
 
 
 @cache
-def found(mechanism: str, budget: Budget, hint: float | None = None) -> Minimum:
+def found(mechanism: str, budget: Problem, hint: float | None = None) -> Minimum:
     """Noise of minimum variance of a family under the exact privacy profile."""
     fine, coarse = (_account("exact", budget, points) for points in (_FINE, _COARSE))
     return minimum(mechanism, fine, budget.delta, coarse=coarse, hint=hint)
@@ -256,7 +256,7 @@ def found(mechanism: str, budget: Budget, hint: float | None = None) -> Minimum:
 def minimum_variance(
     mechanism: str,
     method: str,
-    budget: Budget,
+    budget: Problem,
     box: Box | None = None,
     hint: float | None = None,
 ) -> float:
@@ -288,7 +288,7 @@ def minimum_variance(
     return value
 
 
-def _account(method: str, budget: Budget, points: int) -> Spent:
+def _account(method: str, budget: Problem, points: int) -> Spent:
     """Delta of noise by the condition behind a method."""
     epsilon, _, sensitivity, dimension = budget
     if method.startswith("sufficient"):
@@ -369,8 +369,3 @@ def split_error(lambdas: Array, epsilon: float) -> float:
         error, bounds=(1e-3, 1.0 - 1e-3), method="bounded", options={"xatol": 1e-7, "maxiter": 60}
     )
     return float(found.fun)
-
-
-def no_less(epsilon: float) -> float:
-    """Minimum mean of |X| of scalar noise at sensitivity 1."""
-    return minimum_moment(epsilon, 1) if epsilon > 0.0 else math.inf

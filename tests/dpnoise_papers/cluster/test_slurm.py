@@ -15,7 +15,7 @@ import pytest
 from dpnoise_papers.cluster.slurm import (
     COMMANDS,
     ClusterError,
-    Request,
+    JobRequest,
     check_logs,
     check_requests,
     status_command,
@@ -46,7 +46,7 @@ def says(tmp_path, monkeypatch):
 
 
 def request(**asked):
-    return Request(**{"name": "batch-01", "cores": 8, "memory": 4000, "minutes": 30} | asked)
+    return JobRequest(**{"name": "batch-01", "cores": 8, "memory": 4000, "minutes": 30} | asked)
 
 
 def refused(*requests):

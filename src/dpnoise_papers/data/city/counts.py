@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.data.city.roads import RoadGraph
-    from dpnoise_papers.data.tables import Table
+    from dpnoise_papers.data.tables import DataTable
 
     Flags = NDArray[np.bool_]
 
@@ -299,7 +299,10 @@ def load_city(
 
 
 def _counted(
-    tables: Mapping[str, Table], roads: RoadGraph, hours: Sequence[int], settings: dict[str, Any]
+    tables: Mapping[str, DataTable],
+    roads: RoadGraph,
+    hours: Sequence[int],
+    settings: dict[str, Any],
 ) -> dict[int, HourCount]:
     """Counts of the sampled trips by hour, from the tables of counts or from the trips."""
     if SAMPLES in tables:
@@ -323,7 +326,7 @@ def _metres(roads: RoadGraph) -> tuple[Array, Array, tuple[float, float]]:
 
 
 def count_trips(
-    trips: Table,
+    trips: DataTable,
     roads: RoadGraph,
     hours: Sequence[int],
     *,
@@ -395,7 +398,7 @@ def write_counts(
     return paths
 
 
-def _passengers(totals: Table, hour: int) -> float:
+def _passengers(totals: DataTable, hour: int) -> float:
     of_day = totals["timestamp"] % 86400
     return float(np.sum(totals["passengers"][of_day // _HOUR == hour]))
 

@@ -164,7 +164,7 @@ def errors_of(
 
 
 @dataclass(frozen=True)
-class Found:
+class Tuning:
     """What the search chose.
 
     Attributes
@@ -199,13 +199,13 @@ def choose(
     entered: Flags | None = None,
     slack: float = 1.0,
     luckiest: bool = False,
-) -> Found:
+) -> Tuning:
     """Step and clipping constant of the smallest mean error over the trials.
 
     The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between the
     neighbours of its best, on all `trials`. Of the coarse grid all combinations take part, or those
     that have `entered`, shape (S, C), and one is given up when its errors sum to more than `slack`
-    times those of another one on all trials. `luckiest` asks for that of `Found`, for which no
+    times those of another one on all trials. `luckiest` asks for that of `Tuning`, for which no
     combination may be left out early.
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
@@ -253,7 +253,7 @@ def choose(
         best = np.logical_and.outer(steps == coarse[0][places[0]], clips == coarse[1][places[1]])
         fill(errors, steps, clips, likely=best)
     s, c = smallest_mean(errors)
-    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, means, oracle)
+    return Tuning(float(steps[s]), float(clips[c]), errors[s, c], edge, means, oracle)
 
 
 def _refined(
@@ -272,7 +272,7 @@ def _refined(
 def errors_at(
     task: Task,
     ratios: Array,
-    found: Found,
+    found: Tuning,
     draws: Draws,
     ends: Sequence[int],
     *,
@@ -309,7 +309,7 @@ class _Job(NamedTuple):
 class _Done(NamedTuple):
     """Errors of one job by variant and passes, on the search's trials and on fresh ones."""
 
-    found: Found
+    found: Tuning
     errors: dict[tuple[str, int], Array]  # each of shape (trials + evaluate,)
 
 

@@ -17,7 +17,7 @@ from dpnoise_papers.grids import values
 from dpnoise_papers.oracles import densities, gaussian
 from dpnoise_papers.oracles.densities import minimum
 from dpnoise_papers.verify.model import Answer, Path, Paths, Row
-from dpnoise_papers.verify.variances import Budget, found, hint, minimum_variance
+from dpnoise_papers.verify.variances import Problem, found, hint, minimum_variance
 
 _FLAT = 1e-5  # a minimum is flat: where it is, is known to the root of what it is
 # The search behind a table ends so much above a minimum at a jump of the tail; and parameters in a
@@ -36,7 +36,7 @@ def _variance(row: Row) -> Answer:
     method = "exact" if row["method"] == "infimum" else row["method"]
     place = row.number("epsilon"), settings.delta, settings.sensitivity
     box = settings.box if method == "box" else None
-    value = minimum_variance(row["mechanism"], method, Budget(*place), box, hint(row))
+    value = minimum_variance(row["mechanism"], method, Problem(*place), box, hint(row))
     return Answer(value, rtol=_WIDE) if box else Answer(value)
 
 
@@ -46,7 +46,7 @@ def _gain_step(other: str) -> Path:
     def gain(row: Row, epsilon: float) -> float:
         settings = row.settings[0]
         box = settings.box if row["method"] == "box" else None
-        place = Budget(epsilon, settings.delta, settings.sensitivity)
+        place = Problem(epsilon, settings.delta, settings.sensitivity)
         own = minimum_variance("flipped-huber", row["method"], place, box)
         if other == "gaussian":
             return minimum_variance(other, "exact", place) / own
@@ -67,7 +67,7 @@ def _ratio(row: Row) -> Answer:
     settings = row.settings[0]
     place = row.number("epsilon"), row.number("delta"), settings.sensitivity
     ours, theirs = (
-        minimum_variance(name, "exact", Budget(*place))
+        minimum_variance(name, "exact", Problem(*place))
         for name in ("flipped-huber", settings.against)
     )
     # a difference of logarithms: the class of both variances, in decibels
@@ -134,7 +134,7 @@ def _delta(row: Row) -> float:
 
 def _identified(row: Row, over: float = 1.0) -> Answer:
     """Probability, over a number, of an answer that only one of two neighbours can give."""
-    best = found("truncated-laplace", Budget(row.number("epsilon"), row.number("delta")))
+    best = found("truncated-laplace", Problem(row.number("epsilon"), row.number("delta")))
     noise = densities.truncated_laplace(best.scale, best.shape * best.scale)
     return Answer(noise.tail(noise.bound - 1.0) / over, rtol=_FLAT)
 
@@ -142,7 +142,7 @@ def _identified(row: Row, over: float = 1.0) -> Answer:
 def _sufficient_over_exact(row: Row) -> Answer:
     """Minimum variance under P(loss >= epsilon) <= delta over that under the exact condition."""
     name, epsilon, delta = row["mechanism"], row.number("epsilon"), row.number("delta")
-    exact = minimum_variance(name, "exact", Budget(epsilon, delta))
+    exact = minimum_variance(name, "exact", Problem(epsilon, delta))
     if name == "laplace":  # the limit at which the loss reaches epsilon
         return Answer(densities.laplace(1.0 / epsilon).variance / exact)
     best = minimum(name, lambda noise: noise.loss_tail(1.0, epsilon), delta)

@@ -11,7 +11,7 @@ import numpy as np
 from dpnoise_papers.oracles import densities, gaussian
 from dpnoise_papers.oracles.densities import SIMPLE, panels
 from dpnoise_papers.verify.model import CLASS, Answer, NoPathError, Path, Paths, Row
-from dpnoise_papers.verify.variances import Budget, hint, minimum_variance, profile, theorem_8
+from dpnoise_papers.verify.variances import Problem, hint, minimum_variance, profile, theorem_8
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -29,7 +29,7 @@ def _variance(row: Row) -> Answer:
     method = "exact" if row["method"] == "infimum" else row["method"]
     place = row.number("epsilon"), row.number("delta"), 1.0, int(row["dimension"])
     box = row.settings[0].box if method.endswith("box") else None
-    value = minimum_variance(row["mechanism"], method, Budget(*place), box, hint(row))
+    value = minimum_variance(row["mechanism"], method, Problem(*place), box, hint(row))
     # Where a limit is not attained, the noise that stands for it is a little above.
     near = not int(row["attained"]) and row["method"] != "infimum"
     searched = box or near or row["mechanism"] not in SIMPLE
@@ -43,11 +43,11 @@ def _measures(row: Row, end: str) -> tuple[float, float, float]:
     box = ((0.02, 150.0), (0.02, 50.0)) if row["search"] == "box" else None
     best, sufficient = (
         minimum_variance(
-            "flipped-huber", method, Budget(*place), box, _shape_in_tables(row, place, method)
+            "flipped-huber", method, Problem(*place), box, _shape_in_tables(row, place, method)
         )
         for method in methods
     )
-    gauss = minimum_variance("gaussian", "exact", Budget(*place))
+    gauss = minimum_variance("gaussian", "exact", Problem(*place))
     return 10.0 * math.log10(gauss / best), sufficient - best, (sufficient - best) / best
 
 
@@ -91,7 +91,7 @@ def _gain(column: str) -> Path:
         place = row.number("epsilon"), row.number("delta"), 1.0, int(row["dimension"])
         shape = row.number("alpha") / row.number("gamma") if row.number("alpha") > 0.0 else None
         name = column.replace("_", "-")
-        value = minimum_variance(name, "exact", Budget(*place), None, shape)
+        value = minimum_variance(name, "exact", Problem(*place), None, shape)
         return Answer(value, rtol=CLASS if name in SIMPLE else _BOX)
 
     return Path(compute, "search over all parameters, profiles by a lattice of losses")

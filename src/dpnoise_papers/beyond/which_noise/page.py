@@ -1,6 +1,6 @@
 """The page 'which noise?': one HTML file that opens from disk and shows the table point by point.
 
-    python -m dpnoise_papers.which_noise.page results/flipped-huber-2023/which-noise.csv PAGE.html
+    python -m dpnoise_papers.beyond.which_noise.page TABLE.csv PAGE.html
 
 It shows points of the grid and nothing between them, so that whatever it says is certified. Bounds
 are rounded to the safe side: delta up, the floor down.
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dpnoise_papers.beyond.which_noise.figure import SETS, colour
+from dpnoise_papers.beyond.which_noise.table import lower, upper
 from dpnoise_papers.result_files import read_table, write_text
-from dpnoise_papers.which_noise.figure import SETS, colour
-from dpnoise_papers.which_noise.table import lower, upper
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def data(table: pd.DataFrame) -> dict[str, Any]:
 def render(table: pd.DataFrame) -> str:
     """The page as HTML."""
     environment = Environment(
-        loader=PackageLoader("dpnoise_papers.which_noise"),
+        loader=PackageLoader("dpnoise_papers.beyond.which_noise"),
         autoescape=True,
         undefined=StrictUndefined,
         keep_trailing_newline=True,

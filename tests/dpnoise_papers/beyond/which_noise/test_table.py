@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from dpnoise.mechanisms.compare import best
+from dpnoise_papers.beyond.which_noise.table import lower, sensitivity_of, upper, which_noise
 from dpnoise_papers.config import load
+from dpnoise_papers.flipped_huber_2023.settings import WhichNoise
 from dpnoise_papers.result_files import read_table
-from dpnoise_papers.which_noise.settings import WhichNoise
-from dpnoise_papers.which_noise.table import lower, sensitivity_of, upper, which_noise
 
 GRID = {"dimensions": (12, 1, 5), "epsilons": (1.0,), "deltas": (1e-6, 0.0)}
 PLAIN = {0.0: {"Laplace"}, 1e-6: {"Laplace", "Gaussian"}}
@@ -46,12 +46,12 @@ def test_bounds_are_on_the_safe_side(table):
         assert (rows["floor"] <= rows["variance"]).all()
 
 
-RECORDED = Path(__file__).parents[3] / "docs/snapshot/flipped-huber-2023/which-noise.csv.xz"
+RECORDED = Path(__file__).parents[4] / "docs/snapshot/flipped-huber-2023/which-noise.csv.xz"
 
 
 def test_the_recorded_table_is_on_the_grid_of_the_settings_and_agrees_where_it_is_recomputed(table):
     recorded = read_table(RECORDED)
-    grid = load(Path(__file__).parents[3] / "config.yaml").flipped_huber_2023.which_noise
+    grid = load(Path(__file__).parents[4] / "config.yaml").flipped_huber_2023.which_noise
     for column, values in zip(("dimension", "epsilon", "delta"), grid, strict=True):
         assert set(recorded[column]) == set(values[1])
     keys = ["set", "dimension", "epsilon", "delta", "mechanism"]

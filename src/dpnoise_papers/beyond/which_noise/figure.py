@@ -63,7 +63,7 @@ def which_noise(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.which_noise.table.which_noise` returns it.
+        As `dpnoise_papers.beyond.which_noise.table.which_noise` returns it.
     """
     sets = [name for name in SETS if (table["set"] == name).any()]
     deltas = sorted(table["delta"].unique())

@@ -20,7 +20,7 @@ from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise_papers.which_noise.settings import WhichNoise
+    from dpnoise_papers.flipped_huber_2023.settings import WhichNoise
 
 COLUMNS = ["set", "dimension", "epsilon", "delta", "mechanism", "variance", "certified", "floor"]
 DIGITS = 8  # of the bounds, fewer than a result table keeps: not rounded again

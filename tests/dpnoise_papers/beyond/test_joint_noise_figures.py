@@ -1,4 +1,4 @@
-"""Joint noise beside flipped Huber noise, drawn and as a page."""
+"""Joint noise beside the papers' noise, drawn and as a page."""
 
 import numpy as np
 import pandas as pd
@@ -6,8 +6,21 @@ import pytest
 
 import figure_checks
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_2023.figures.joint_noise import joint_noise, joint_rows
+from dpnoise_papers.beyond.joint_noise_figures import (
+    flipped_huber_rows,
+    inid_rows,
+    joint_noise,
+)
 
+COLUMNS = ["item", "profile", "dimension", "epsilon", "delta", "mechanism", "error"]
+ROWS = [
+    ("figure-4", "linear", 21, 0.5, 1e-6, "gaussian-optimal", 1046.0),
+    ("figure-4", "linear", 21, 0.5, 0.0, "laplace-optimal", 2386.0),
+    ("table-2", None, 2, 0.5, 0.0, "staircase", 3.996),
+    ("table-2", None, 2, 0.5, 0.0, "laplace-optimal", 3.428),
+    ("table-2", None, 2, 3.0, 0.0, "staircase", 0.5),
+    ("table-2", None, 2, 3.0, 0.0, "laplace-optimal", 0.5714),
+]
 BUDGETS = [(0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-6)]
 
 
@@ -57,7 +70,7 @@ def test_the_page_has_one_row_for_each_budget_at_the_delta_of_the_paper():
             ("flipped-huber", "exact", 1925.0), ("flipped-huber", "box", 7777.0),
         )
     ]  # fmt: skip
-    (page,) = joint_rows(pd.DataFrame(rows))
+    (page,) = flipped_huber_rows(pd.DataFrame(rows))
     assert "Beyond the paper, and no verdict on it" in page
     (line,) = [line for line in page.splitlines() if line.startswith("| Table II")]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -70,6 +83,23 @@ def test_a_mechanism_that_was_not_run_leaves_a_gap():
     row = {"item": "figure-4a", "dimension": 3, "epsilon": 1.0, "delta": 1e-8, "joint": "K-norm",
            "joint_error": 6.7, "floor": 5.7, "joint_over_floor": 1.2, "mechanism": "gaussian",
            "method": "exact", "variance": 78.0}  # fmt: skip
-    (page,) = joint_rows(pd.DataFrame([row]))
+    (page,) = flipped_huber_rows(pd.DataFrame([row]))
     (line,) = [line for line in page.splitlines() if line.startswith("| Figure 4a")]
     assert [cell.strip() for cell in line.split("|")].count("-") == 2  # Laplace, flipped Huber
+
+
+def test_each_setting_has_the_lowest_error_of_the_paper():
+    table = pd.DataFrame(ROWS, columns=COLUMNS).assign(
+        joint="blocks", joint_error=2.0, floor=1.0, joint_over_floor=2.0
+    )
+    (page,) = inid_rows(table.assign(over_joint=table["error"] / 2.0, measure="mse"))
+    assert "Beyond the paper, and no verdict on it" in page
+    lines = [line for line in page.splitlines() if line.startswith(("| Figure", "| Table"))]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert [row[:7] for row in cells] == [
+        ["Figure 4", "linear", "21", "0.5", "1e-06", "Gaussian, optimal i.n.i.d.", "1046"],
+        ["Figure 4", "linear", "21", "0.5", "0", "Laplace, optimal i.n.i.d.", "2386"],
+        ["Table II", "-", "2", "0.5", "0", "Laplace, optimal i.n.i.d.", "3.428"],
+        ["Table II", "-", "2", "3", "0", "staircase in two dimensions", "0.5"],
+    ]
+    assert cells[0][7:] == ["2", "blocks", "1", "523.00", "2.00"]

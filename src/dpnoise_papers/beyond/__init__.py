@@ -1,0 +1,1 @@
+"""What goes beyond the papers: joint noise beside theirs, and the map 'which noise when'."""
