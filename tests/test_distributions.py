@@ -143,8 +143,8 @@ def test_what_a_build_leaves_is_ignored_by_git():
 
 def crowded(folder, most=15):
     """Folders below this one with more modules than `most`."""
-    modules = Counter(path.parent.name for path in folder.rglob("*.py"))
-    return [name for name, number in modules.items() if number > most]
+    modules = Counter(path.parent for path in folder.rglob("*.py"))
+    return [folder.name for folder, number in modules.items() if number > most]
 
 
 def test_no_folder_of_the_sources_has_more_than_15_modules(tmp_path):
