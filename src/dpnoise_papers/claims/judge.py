@@ -433,7 +433,7 @@ def error_words(found: Quantity, place: int, show: Callable[[float], str]) -> st
     """Noise of a value in words, or nothing if it is deterministic."""
     if found.interval is not None:
         low, high = (show(end[place]) for end in found.interval)
-        return f" (99 % of replications: {low} to {high})"
+        return f" (99 % interval over replications: {low} to {high})"
     if found.se is None:
         return ""
     return f" (standard error {show(float(f'{found.se[place]:.2g}'))})"
