@@ -66,7 +66,7 @@ def test_gains_and_the_seeds_that_tell_them_from_noise():
 
 
 def test_spr_is_open_between_noise_by_parameter_and_by_layer():
-    """Other schemes have no range; what is beyond both is open by the choices that were not tried."""
+    """Other schemes have no range; what is beyond both is open by choices that were not tried."""
     table = toys.table()
     cells = {
         "gaussian-1e-05-8-iid": ([80.9, 81.1], "gaussian", 1e-5, 8.0, "iid"),
