@@ -115,7 +115,7 @@ def judge(
     findings = {
         claim.id: _Finding(NOT_RUN, f"Not run: {optional[claim.result]}.")
         if optional.get(claim.result)
-        else _of_other_data(_read_thrice(claim, tables), claim, tables)
+        else _of_other_data(_untried(_read_thrice(claim, tables), claim, tables), claim, tables)
         for claim in claims
     }
     rows = []
@@ -185,6 +185,16 @@ def _of_other_data(finding: _Finding, claim: Claim, tables: Mapping[str, pd.Data
         return finding
     why = f"Other data than the paper's ({'; '.join(said)}) decide nothing. On them, "
     return finding._replace(verdict=SUBSTITUTE, why=f"{why}{finding.verdict}: {finding.why}")
+
+
+def _untried(finding: _Finding, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
+    """Finding that does not accuse where open choices, which no range covers, were not tried."""
+    left = notes(claim, tables, "untried") if finding.verdict == DIFFERS else []
+    said = sorted({note for note in left if note})
+    if not said:
+        return finding
+    why = f"Open choices that were not tried may explain it ({'; '.join(said)}). As tried: "
+    return finding._replace(verdict=UNDECIDED, why=why + finding.why)
 
 
 def _read_thrice(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:

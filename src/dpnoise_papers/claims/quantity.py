@@ -5,8 +5,8 @@ ends of its 99 % interval over replications of the whole experiment in `x_low` a
 `x_high`; a column without either is deterministic. `repetitions` says how many draws a
 standard error rests on. `x_least` and `x_greatest` are the ends of the range of `x` over
 choices that the paper leaves open. Rows whose `status` is not 'ok' have no value; those with a
-`data_note` are of other data than the paper's, as it says, and `equal_by_construction` says why two
-mechanisms are one distribution.
+`data_note` are of other data than the paper's, as it says, `equal_by_construction` says why two
+mechanisms are one distribution, and `untried` names open choices that no range covers.
 
 A claim that does not fit its table would be 'not run' for ever, in silence; `misfits` finds it. A
 column that a table with rows lacks is always a mistake. A selection without a row is one in a run
@@ -151,7 +151,8 @@ def notes(claim: Claim, tables: Mapping[str, pd.DataFrame], column: str) -> list
     """What a column of texts says of the rows that a claim selects, one entry for each row.
 
     `data_note` says which other data than the paper's a row is of, `equal_by_construction` why two
-    sides are one distribution; an empty text says neither. Nothing if the table lacks the column.
+    sides are one distribution, `untried` which open choices no range covers; an empty text says
+    nothing. Nothing if the table lacks the column.
     The tables must be such that `quantity` has a value.
     """
     table = tables[claim.result]

@@ -442,6 +442,18 @@ def test_either_side_of_an_ordering_may_be_of_other_data():
         assert verdict(ORDERING, table.assign(data_note=notes)).verdict == "on substitute data"
 
 
+def test_open_choices_that_were_not_tried_accuse_nobody_and_leave_a_match():
+    for claim, far, near in ((NUMBER, two(5, 0), two(0.0391, 0)), (ORDERING, two(1, 0), two(0, 1))):
+        assert verdict(claim, far).verdict == "differs"
+        found = verdict(claim, far.assign(untried=["rates", ""]))
+        assert found.verdict == "undecided"
+        assert "not tried may explain it (rates)" in found.why
+        for untried in ("rates", ""):
+            alone = verdict(claim, near)
+            assert verdict(claim, near.assign(untried=untried)).equals(alone)
+        assert verdict(claim, far.assign(untried="")).equals(verdict(claim, far))
+
+
 def test_two_sides_that_are_one_distribution_are_equal_by_construction():
     table = two(1, 1)
     assert verdict(ORDERING, table).verdict == "undecided"

@@ -17,7 +17,8 @@ SUMMARY_COLUMNS = [
     *CELL, "data_note", "repetitions", "learning_rate", "edge", "accuracy", "accuracy_se",
     "accuracy_sd", "lowest", "highest", "train_loss", "clipped", "signal", "noise_norm",
 ]  # fmt: skip
-OPEN_COLUMNS = [*SUMMARY_COLUMNS, "accuracy_least", "accuracy_greatest"]
+OPEN_COLUMNS = [*SUMMARY_COLUMNS, "untried", "accuracy_least", "accuracy_greatest"]
+UNTRIED = "other grids of learning rates, groups of parameters and normalisation of the network"
 GAIN_COLUMNS = ["comparison", *CELL, "other", "gain", "gain_se", "point_seeds"]
 
 
@@ -82,10 +83,11 @@ def table_4_printed(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -
     Returns
     -------
     pandas.DataFrame
-        Columns of `table_4_trained`, and accuracy_least and accuracy_greatest: of scheme `spr` the
-        ends over both meanings, missing without the other one; else the accuracy itself.
+        Columns of `table_4_trained`, untried (open choices that no range covers), and
+        accuracy_least and accuracy_greatest: of scheme `spr` the ends over both meanings, missing
+        without the other one; else the accuracy itself.
     """
-    table = table_4_trained(settings, parts).reindex(columns=OPEN_COLUMNS)
+    table = table_4_trained(settings, parts).reindex(columns=OPEN_COLUMNS).assign(untried=UNTRIED)
     by_layer = table[table["scheme"] == "spr-group"].set_index(CELL[:-1])["accuracy"]
     for row, cell in table.iterrows():
         budget, own = tuple(cell[CELL[:-1]]), cell["accuracy"]
