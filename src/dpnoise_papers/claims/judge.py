@@ -382,9 +382,9 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     if printed is None:
         texts = show(found.first[worst]), show(found.second[worst])
         said, ours = f" {claim.relation} ".join(texts), " and ".join(texts)
-        apart = f"the difference is {value}"
+        asked, apart = f"first {claim.relation} second", f"the difference is {value}"
     else:
-        ours = show(found.value[worst])
+        ours, asked = show(found.value[worst]), f"it is {claim.relation} {printed.text}"
         said, apart = f"{ours} {claim.relation} {printed.text}", f"ours is {value}"
     verdict, rows = _ORDER[rank[worst]], len(margin)
     of = f" in {int(np.sum(rank == rank[worst]))} of {rows} rows" if rows > 1 else ""
@@ -393,7 +393,7 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
         rule = ", clear at 99 %" if noisy[worst] else ""
         why = f"Holds{where}: {said} ({apart}{rule})."
     elif verdict == UNDECIDED and choice[worst]:
-        why = f"Not clear{of}: {said} neither holds nor fails over all choices ({apart})."
+        why = f"Not clear{of}: whether {asked} hangs on choices that are left open ({apart})."
     elif verdict == UNDECIDED and noisy[worst]:
         why = (
             f"Cannot be told apart{of}: {said} is not clear at 99 %, nor is the reverse ({apart})."
