@@ -398,7 +398,7 @@ CHECKS = (
           "complete", _posterior_mean, 0.1),
     Check("theorem-11", "Theorem 11",
           "the MSE of James-Stein is d sigma^2 (1 - (d-2)^2/d^2 sigma^2/(w^2 + sigma^2))",
-          "misprint: the factor is (d-2)/d", partial(_mse, risk=_printed_risk)),
+          "slip in the derivation: the factor is (d-2)/d", partial(_mse, risk=_printed_risk)),
     Check("theorem-11-corrected", "Theorem 11, corrected",
           "the MSE of James-Stein is d sigma^2 (1 - (d-2)/d sigma^2/(w^2 + sigma^2))",
           "complete", _james_stein_corrected),
