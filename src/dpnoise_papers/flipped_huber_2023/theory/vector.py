@@ -302,9 +302,9 @@ def _esseen(a: Array, b: Array) -> Outcome:
 def normal_order(rng: Generator, n: int) -> Outcome:
     """Slack of Phi((a - theta s1) / s2) >= Phi((a - theta S1) / S2), Lemma 7's step.
 
-    s1 <= S1 and s2 <= S2 are the norms of d and the sensitivities, in units of gamma.
+    s2 <= s1 are the norms of d and S1 = S2 = 1 the sensitivities, in units of gamma.
     """
-    s1, s2 = rng.uniform(0.1, 1, (2, n))
+    s2, s1 = np.sort(rng.uniform(0.1, 1, (2, n)), axis=0)
     theta, a = 2 * rng.random(n), rng.uniform(-4, 4, n)
     whole = printed.upper_tail(theta - a)
     margin = at_most(whole, printed.upper_tail((theta * s1 - a) / s2))

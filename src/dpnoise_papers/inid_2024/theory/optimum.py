@@ -243,35 +243,32 @@ def _table_1(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-10, drawn)
 
 
-def _shares(rng: Generator, n: int) -> Outcome:
-    """Minus the error of the shares of Section IV-B, their sums and SPR's; no others are better.
+def _shares(rng: Generator, n: int, noise: str, scheme: str) -> Outcome:
+    """Minus the error of the shares of Section IV-B and of their sum; of optimal ones, no others
+    are better.
 
     The mean squared error is the sum of lambda_i^2 / (2 eta_i) for Gaussian and of
     2 (lambda_i / epsilon_i)^2 for Laplace noise, here compared with 50 shares nearby and not.
     """
     drawn = budgets(rng, n) | {"K": rng.integers(2, 30, n).astype(float)}
+    lost = 2 if noise == "gaussian" else 1  # how the loss grows with the ratio
+    power = 1.0 if noise == "gaussian" else 2 / 3
     margin = np.empty(n)
     for k in range(n):
         count, epsilon, delta = drawn["K"][[k]], drawn["epsilon"][k], drawn["delta"][k]
         s = draw_sensitivities(rng, int(count[0]))
-        mu = 1.0 / float(gaussian_sigma(epsilon, delta))
-        slack = []
-        for noise, power, unit, whole in (
-            ("gaussian", 1.0, 1 / mu, mu**2 / 2), ("laplace", 2 / 3, 1 / epsilon, epsilon),
-        ):  # fmt: skip
-            lost = 2 if noise == "gaussian" else 1  # how the loss grows with the ratio
-            for scheme, printed in (("optimal", s**power / np.sum(s**power)), ("spr", 1 / len(s))):
-                ratio = s / printed_scales(noise, scheme, s[None], count, unit)[0]
-                spent = ratio**lost / lost / whole
-                slack += [-np.max(np.abs(spent - printed)), -abs(spent.sum() - 1.0)]
-            share = s**power / np.sum(s**power)
+        mu = 1.0 / float(gaussian_sigma(epsilon, delta)) if noise == "gaussian" else math.nan
+        unit, whole = (1 / mu, mu**2 / 2) if noise == "gaussian" else (1 / epsilon, epsilon)
+        share = s**power / np.sum(s**power) if scheme == "optimal" else 1 / len(s)
+        ratio = s / printed_scales(noise, scheme, s[None], count, unit)[0]
+        spent = ratio**lost / lost / whole
+        slack = [-np.max(np.abs(spent - share)), -abs(spent.sum() - 1.0)]
+        if scheme == "optimal":
             spread = log_uniform(rng, 1e-3, 2.0, 50)[:, None]
             other = share * np.exp(spread * rng.standard_normal((50, len(s))))
             other /= other.sum(axis=1)[:, None]
-            if noise == "gaussian":
-                errors, minimum = (s**2 / other).sum(axis=1), np.sum(s**2 / share)
-            else:
-                errors, minimum = ((s / other) ** 2).sum(axis=1), np.sum((s / share) ** 2)
+            grown = 1 if noise == "gaussian" else 2  # the error falls with this power of a share
+            errors, minimum = ((s**2 / x**grown).sum(axis=-1) for x in (other, share))
             slack.append(np.min(errors) / minimum - 1.0)
         margin[k] = min(slack)
     return Outcome(margin, 1e-10, drawn)
@@ -311,8 +308,18 @@ CHECKS = (
           "under (P4), p >= 1", "complete",
           partial(_general_optimum, noise="laplace", power=1.0), 0.03),
     Check("table-1", "Table I", "the six mean squared errors", "complete", _table_1, 0.1),
-    Check("section-iv-b", "Section IV-B",
-          "shares of the budget: lambda_i of eta for Gaussian, lambda_i^(2/3) of epsilon for "
-          "Laplace noise, and no others have a lower MSE; equal ones for SPR; all add up",
-          "complete", _shares, 0.1),
+    Check("section-iv-b-gaussian", "Section IV-B",
+          "the optimal share of eta is lambda_i / ||lambda||_1 for Gaussian noise, and no others "
+          "have a lower MSE", "complete",
+          partial(_shares, noise="gaussian", scheme="optimal"), 0.1),
+    Check("section-iv-b-laplace", "Section IV-B",
+          "the optimal share of epsilon is lambda_i^(2/3) / sum lambda^(2/3) for Laplace noise, "
+          "and no others have a lower MSE", "complete",
+          partial(_shares, noise="laplace", scheme="optimal"), 0.1),
+    Check("section-iv-b-spr-gaussian", "Section IV-B",
+          "Gaussian SPR noise spends equal shares of eta", "complete",
+          partial(_shares, noise="gaussian", scheme="spr"), 0.1),
+    Check("section-iv-b-spr-laplace", "Section IV-B",
+          "Laplace SPR noise spends equal shares of epsilon", "complete",
+          partial(_shares, noise="laplace", scheme="spr"), 0.1),
 )  # fmt: skip

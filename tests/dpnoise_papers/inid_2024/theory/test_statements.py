@@ -149,7 +149,9 @@ def times(factor, function):
          {"theorem-4", "theorem-4-p", "theorem-5", "section-vi-c-layers"}),
         (optimum, "_printed_optimum", times(0.99, optimum._printed_optimum),
          {"theorem-4", "theorem-4-p", "theorem-5", "section-vi-c-layers"}),
-        (optimum, "printed_scales", times(1.01, tools.printed_scales), {"table-1", "section-iv-b"}),
+        (optimum, "printed_scales", times(1.01, tools.printed_scales),
+         {"table-1", *(f"section-iv-b-{name}" for name in
+          ("gaussian", "laplace", "spr-gaussian", "spr-laplace"))}),
         (optimum, "allocate", times(1.01, optimum.allocate), {"table-1"}),
         (optimum, "formula", times(1.01, optimum.formula), {"table-1"}),
         (optimum, "integrate", lambda f, edges, parts: 1.01 * integrate(f, edges, parts),
@@ -182,7 +184,9 @@ def times(factor, function):
         (gain, "evenness", lambda x, k: 1.2 * x.sum(axis=1) / (k * x.max(axis=1)),
          {"theorem-7-corrected", "theorem-7-uninformed", "footnote-7-corrected",
           "section-iv-a-laplace-free"}),
-        (gain, "gaussian_sigma", lambda e, d: 100.0 / (e * d), {"section-iv-a-bounds"}),
+        (gain, "gaussian_sigma", lambda e, d: 100.0 / (e * d), {"section-iv-a-bound-gaussian"}),
+        (gain, "mean_squared_errors", times(10.0, tools.mean_squared_errors),
+         {"section-iv-a-bound-gaussian", "section-iv-a-bound-laplace"}),
         (gain, "mean_squared_errors", lambda noise, scheme, *rest: np.sqrt(
             tools.mean_squared_errors(noise, scheme, *rest)),
          {"section-iv-range", "theorem-7-uninformed"}),
