@@ -19,10 +19,11 @@ from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
 from dpnoise.joint.noise import JointNoise
+from dpnoise.joint.vectors import KNorm, Staircase2D
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.vectors import KNorm, Staircase2D, staircase_2d_gamma
+from dpnoise.noise.stepwise import staircase_2d_gamma
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity
 
@@ -166,11 +167,6 @@ def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
         return sensitivity.extreme_point
     if isinstance(noise, JointNoise):
         return float(sensitivity) * noise.ball.extreme_point
-    if hasattr(noise, "dimension"):
-        shift = np.zeros(noise.dimension)
-        cube = isinstance(noise, KNorm) and noise.norm == np.inf
-        shift[: noise.dimension if cube else 1] = float(sensitivity)
-        return shift
     if isinstance(noise, list | tuple):
         return np.broadcast_to(np.asarray(sensitivity, dtype=float), (len(noise),)).copy()
     return np.atleast_1d(np.asarray(sensitivity, dtype=float))

@@ -20,7 +20,6 @@ from dpnoise.certificates.certificate import Certificate, CertificateError, chec
 from dpnoise.certificates.checker import ERRORS, check, enclosure
 from dpnoise.certificates.codec import plain
 from dpnoise.joint.calibrate import JointCalibration
-from dpnoise.joint.noise import as_joint
 from dpnoise.mechanisms.table import Mechanism
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.accounts import bounds
@@ -87,7 +86,7 @@ def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # 
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = bounds(as_joint(noise), sensitivity.geometry, epsilon)
+    account = bounds(noise, sensitivity.geometry, epsilon)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
         found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))

@@ -68,6 +68,13 @@ def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
+def check_factor(subject: object, factor: object) -> None:
+    """A ValueError unless a subject can be scaled by `factor`."""
+    problems = Problems(f"scaling {subject!r}")
+    problems.number("factor", factor, low=0.0, open_low=True)
+    problems.raise_if_any()
+
+
 def draws(
     subject: object,
     size: int | tuple[int, ...] | None,

@@ -36,6 +36,21 @@ _SMALLER = 1.0 - 2.0**-44  # of epsilon: more than the rounding of the arguments
 _TINY = 1e-290  # more than an underflow
 
 
+class Spherical(NamedTuple):
+    """K-norm noise in the l2 norm, or that of an ellipsoid, for a sensitivity of 1 in that norm.
+
+    Attributes
+    ----------
+    dimension : int
+        The number K of coordinates, above 1.
+    scale : Fraction
+        The scale.
+    """
+
+    dimension: int
+    scale: Fraction
+
+
 def relative_error(dimension: float) -> float:
     """Bound on the relative error of SciPy's incomplete beta and gamma functions.
 
