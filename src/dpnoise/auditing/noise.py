@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.auditing.audit import Plan, choosing_size, chosen, judged, noise_claim, smallest_delta
+from dpnoise.auditing.audit import (
+    AuditQuestion,
+    choosing_size,
+    chosen,
+    judged,
+    noise_claim,
+    smallest_delta,
+)
 from dpnoise.auditing.events import likelihood
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
 from dpnoise.calibration.calibrate import calibrate
@@ -126,7 +133,7 @@ def audit_noise(
             raise ValueError(message)
         return draws, draws + shift
 
-    plan = Plan(delta, claim, 1.0 - false_alarm / audits)
+    plan = AuditQuestion(delta, claim, 1.0 - false_alarm / audits)
     choosing = choosing_size(total)
     statistics = likelihood(noise, shift)
     # It is this audit that shifts the draws, in doubles: their low-order bits say nothing.

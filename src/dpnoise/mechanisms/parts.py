@@ -46,11 +46,6 @@ class Parts(NamedTuple):
     box: Array
     shape: Array
 
-    @property
-    def is_box(self) -> bool:
-        """Whether every coordinate is a part by itself."""
-        return not self.blocks
-
     def sums(self, values: Array) -> Array:
         """Sums over the coordinates of each part, shape (n,)."""
         totals = np.concatenate([[0.0], np.cumsum(values)])

@@ -369,8 +369,3 @@ def split_error(lambdas: Array, epsilon: float) -> float:
         error, bounds=(1e-3, 1.0 - 1e-3), method="bounded", options={"xatol": 1e-7, "maxiter": 60}
     )
     return float(found.fun)
-
-
-def no_less(epsilon: float) -> float:
-    """Minimum mean of |X| of scalar noise at sensitivity 1."""
-    return minimum_moment(epsilon, 1) if epsilon > 0.0 else math.inf

@@ -68,7 +68,14 @@ from dpnoise.privacy.lattice.discrete import (
     integer_values,
     listed_loss,
 )
-from dpnoise.privacy.lattice.plan import NEGLIGIBLE, UNIT, Coordinate, Plan, ShiftedNoise, make_plan
+from dpnoise.privacy.lattice.plan import (
+    NEGLIGIBLE,
+    UNIT,
+    Coordinate,
+    LatticePlan,
+    ShiftedNoise,
+    make_plan,
+)
 from dpnoise.privacy.lattice.sums import (
     Masses,
     RoundedLoss,
@@ -111,7 +118,7 @@ class LatticeBounds(NamedTuple):
 class LatticeSum:
     """The distribution of a sum on a lattice, below for side = -1, above for side = 1."""
 
-    def __init__(self, parts: list[RoundedLoss], plan: Plan, size: int, side: int) -> None:
+    def __init__(self, parts: list[RoundedLoss], plan: LatticePlan, size: int, side: int) -> None:
         self._parts, self._plan, self._side = parts, plan, side
         self._weight, self._error = sum_weights(parts, plan.start, size)
         self._loss = (plan.start + np.arange(size)) * plan.h

@@ -31,7 +31,7 @@ from dpnoise.privacy.lattice.plan import UNIT
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, BoolArray
-    from dpnoise.privacy.lattice.plan import AnyCoordinate, Nodes, Plan
+    from dpnoise.privacy.lattice.plan import AnyCoordinate, LatticePlan, Nodes
 
 
 # Passes that move the means to the lattice points, evenly where the density is smooth; then those
@@ -167,7 +167,7 @@ class RoundedLoss(NamedTuple):
     error: float  # relative, of the masses
 
 
-def rounded_losses(part: AnyCoordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLoss]:
+def rounded_losses(part: AnyCoordinate, plan: LatticePlan) -> tuple[RoundedLoss, RoundedLoss]:
     """One coordinate's loss rounded down and rounded up, with tilt and spacing of the plan."""
     h, tilt = plan.h, plan.tilt
     below, above, infinite, rounding, error = part.planned(h, tilt)
@@ -214,7 +214,7 @@ def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array,
     return weights, 3.0 * 8.0 * UNIT * math.log2(size) * norm
 
 
-def log_outside(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[float, float]:
+def log_outside(parts: list[RoundedLoss], plan: LatticePlan, size: int) -> tuple[float, float]:
     """Log of Chernoff's bounds on the weight of the sum above and below the window."""
     up, down = plan.steps
     bounds = []

@@ -70,7 +70,7 @@ class _Nodes(NamedTuple):
     log_weight: Array  # log of step times density
 
 
-class Moments(NamedTuple):
+class TiltedMoments(NamedTuple):
     """Log M, bounds on its error, and mean and variance of the loss under each tilt, roughly."""
 
     log_m: Array
@@ -180,12 +180,12 @@ class SampledGaussianLoss:
         if known is not None:
             found[where], error[where] = known.log_m, known.error
 
-    def moments(self, c: Array) -> Moments | None:
+    def moments(self, c: Array) -> TiltedMoments | None:
         """Log M at real arguments of shape (n,) with derivatives; None out of reach."""
         known = self._moments(self.exponent(c))
         return known if known is None or self.removed else known._replace(mean=-known.mean)
 
-    def _moments(self, r: Array) -> Moments | None:
+    def _moments(self, r: Array) -> TiltedMoments | None:
         """Log G at real arguments of shape (n,), with derivatives; None if it takes too long."""
         low, high = float(r.min()), float(r.max())
         step = self.step(low)
@@ -211,7 +211,7 @@ class SampledGaussianLoss:
         error = spread + 8.0 * math.exp(-_DIGITS) + 8.0 * _EPS * np.abs(logs)
         mean = weight @ nodes.loss
         square = np.maximum(weight @ nodes.loss**2 - mean * mean, 0.0)
-        return Moments(logs, error, mean, square)
+        return TiltedMoments(logs, error, mean, square)
 
     def line(self, c: float) -> GaussianLine:
         """The transform on the vertical line through c."""
