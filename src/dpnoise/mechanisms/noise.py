@@ -38,7 +38,7 @@ import numpy as np
 from dpnoise._results import EqualByValue
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
-from dpnoise.mechanisms.parts import coordinate_kinds
+from dpnoise.mechanisms.request import coordinate_kinds
 from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace

@@ -1,7 +1,7 @@
 """The profile of K-norm noise in the l2 norm, from above and to second order.
 
 Lengths are in units of the scale, so that neighbours are at most a = 1 / scale apart. With g of
-l2 balls (`dpnoise.joint.uncovered`), I the incomplete beta function with both parameters
+l2 balls (`dpnoise.joint.profile`), I the incomplete beta function with both parameters
 (K + 1) / 2, regularised, V a gamma variate of shape K + 1 and e = epsilon / a, delta is
 
     A - exp(epsilon) B,  A = E I(x(1 / V)),  B = E I(y(1 / V)),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpnoise.privacy.sampled import spread
-from dpnoise.privacy.sampled.spread import equispaced_sums
+from dpnoise.privacy.sampled.transform import equispaced_sums
 
 
 def sums(count, first, *, nodes=2000):
