@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
 from dpnoise.allocation.search import (
     MAXIMUM_POWER,
@@ -41,7 +41,6 @@ from dpnoise.allocation.search import (
 )
 from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.calibration.integers import CLOSE, smallest_scale
-from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace

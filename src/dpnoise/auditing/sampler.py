@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, draws, floats, is_integer
 from dpnoise.auditing.audit import (
     FEWEST,
     AuditQuestion,
@@ -17,7 +17,6 @@ from dpnoise.auditing.audit import (
 )
 from dpnoise.auditing.events import discriminating, of_callable
 from dpnoise.auditing.events import thresholds as events_at
-from dpnoise.noise._arrays import draws, floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, check_factor, draws
 from dpnoise.joint.noise import JointNoise
-from dpnoise.noise._arrays import check_factor, draws
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.accounts import GAUSSIAN, Bounds, gaussian_delta

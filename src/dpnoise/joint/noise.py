@@ -35,9 +35,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, check_factor, draws
 from dpnoise.joint.profile import Uncovered, radial_delta_bounds
-from dpnoise.noise._arrays import check_factor, draws
 from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.accounts import (

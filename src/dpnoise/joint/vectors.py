@@ -33,9 +33,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, check_factor, is_integer
 from dpnoise.joint.noise import JointNoise, NormStaircase, Radial
-from dpnoise.noise._arrays import check_factor
 from dpnoise.noise.stepwise import check_staircase, steps
 from dpnoise.sensitivity.balls import L1, L2, LInf
 

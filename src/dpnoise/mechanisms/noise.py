@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from dpnoise._results import EqualByValue
+from dpnoise._validation import draws, points
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.mechanisms.request import coordinate_kinds
-from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.stepwise import Staircase

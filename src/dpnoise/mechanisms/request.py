@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._results import EqualByValue
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, floats
 from dpnoise.calibration.budget import check_budget
-from dpnoise.noise._arrays import floats
 from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget

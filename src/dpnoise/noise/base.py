@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dpnoise.noise._arrays import check_factor, draws, points
+from dpnoise._validation import check_factor, draws, points
 from dpnoise.noise.exact import Quadratic
 
 if TYPE_CHECKING:

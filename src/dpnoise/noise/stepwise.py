@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 
 if TYPE_CHECKING:

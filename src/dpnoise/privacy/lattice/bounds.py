@@ -73,8 +73,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import fft, special
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, IntegerNoise
 from dpnoise.noise.stepwise import Histogram, Staircase
