@@ -41,7 +41,7 @@ from dpnoise.privacy.spherical import relative_error
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.joint.noise import RadialNoise
+    from dpnoise.joint.noise import Radial
     from dpnoise.sensitivity.base import Sensitivity
 
 _WILD = 1e120  # shifts, in units of the ball, whose powers have no double
@@ -150,7 +150,7 @@ class DeltaBounds(NamedTuple):
     upper: float
 
 
-def is_pure(noise: RadialNoise, epsilon: float) -> bool:
+def is_pure(noise: Radial, epsilon: float) -> bool:
     """Whether the loss is at most epsilon wherever both densities are positive: K-norm noise."""
     return noise.power == 1.0 and Fraction(epsilon) * Fraction(noise.scale) >= 1
 
@@ -158,7 +158,7 @@ def is_pure(noise: RadialNoise, epsilon: float) -> bool:
 class _Layers:
     """Distribution of v = (T / scale)^p: cells, their masses and the two arguments of g."""
 
-    def __init__(self, noise: RadialNoise, epsilon: float) -> None:
+    def __init__(self, noise: Radial, epsilon: float) -> None:
         self.noise, self.epsilon = noise, epsilon
         self.pure = is_pure(noise, epsilon)
         self.whole = float(special.gammainc(noise.shape, noise.edge))
@@ -242,7 +242,7 @@ def _nodes(layers: _Layers, uncovered: Uncovered, cells: int) -> Array:
     return _refined(layers, v, _sums(layers, uncovered, v), cells)
 
 
-def radial_delta_estimate(noise: RadialNoise, epsilon: float) -> float:
+def radial_delta_estimate(noise: Radial, epsilon: float) -> float:
     """About delta(epsilon), or an upper bound where that is what is known: for searches."""
     if noise.power == 1.0 and noise.bound == math.inf:
         simple = _k_norm_delta(noise, epsilon)
@@ -260,7 +260,7 @@ def radial_delta_estimate(noise: RadialNoise, epsilon: float) -> float:
     return min(total, 1.0)
 
 
-def _k_norm_delta(noise: RadialNoise, epsilon: float, share: float = 0.5) -> float:
+def _k_norm_delta(noise: Radial, epsilon: float, share: float = 0.5) -> float:
     """1 - exp(share (epsilon - 1 / scale)): E g if g is 1 - (1 - share c)^K, for K-norm noise.
 
     It bounds delta of every set with the share 1 / 2, and is that of boxes and l1 balls.
@@ -269,7 +269,7 @@ def _k_norm_delta(noise: RadialNoise, epsilon: float, share: float = 0.5) -> flo
     return -math.expm1(-share * max(loss, 0.0))
 
 
-def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**14) -> DeltaBounds:
+def radial_delta_bounds(noise: Radial, epsilon: float, *, cells: int = 2**14) -> DeltaBounds:
     """Bounds on delta(epsilon) of radial noise for the sensitivity set that is its ball.
 
     Parameters

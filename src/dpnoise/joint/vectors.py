@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import special
@@ -66,8 +66,8 @@ class KNorm(Radial):
     dimension: int = field()
     scale: float
 
-    power: ClassVar[float] = 1.0
-    bound: ClassVar[float] = math.inf
+    power = 1.0
+    bound = math.inf
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as float, int and float."""
@@ -94,17 +94,17 @@ class KNorm(Radial):
         check_factor(self, factor)
         return type(self)(self.norm, self.dimension, factor * self.scale)
 
-    def var(self) -> float:
+    def var(self) -> float:  # type: ignore[override]  # one number: all are alike
         """The variance of each coordinate."""
         K = self.dimension
         factor = {1.0: 2.0, 2.0: K + 1.0, math.inf: (K + 1.0) * (K + 2.0) / 3.0}[self.norm]
         return self.scale * (self.scale * factor)
 
-    def std(self) -> float:
+    def std(self) -> float:  # type: ignore[override]  # one number: all are alike
         """The standard deviation of each coordinate."""
         return math.sqrt(self.var())
 
-    def mean_abs(self) -> float:
+    def mean_abs(self) -> float:  # type: ignore[override]  # one number: all are alike
         """E|X_i| for each coordinate."""
         K = self.dimension
         if self.norm == 2.0:
@@ -133,7 +133,7 @@ class Staircase2D(JointNoise):
         If a parameter is out of range.
     """
 
-    ball: ClassVar[Sensitivity] = L1(1.0, 2)
+    ball = L1(1.0, 2)
 
     epsilon: float
     sensitivity: float
@@ -208,15 +208,15 @@ class Staircase2D(JointNoise):
         """E||X||_1."""
         return self.sensitivity / self._fall[1] * self._norm_moment(1)
 
-    def mean_abs(self) -> float:
+    def mean_abs(self) -> float:  # type: ignore[override]  # one number: all are alike
         """E|X_i| for each coordinate, half the mean norm."""
         return 0.5 * self.mean_norm()
 
-    def var(self) -> float:
+    def var(self) -> float:  # type: ignore[override]  # one number: all are alike
         """The variance of each coordinate, E R^2 / 3."""
         unit = self.sensitivity / self._fall[1]
         return unit * (unit * (self._norm_moment(2) / 3.0))
 
-    def std(self) -> float:
+    def std(self) -> float:  # type: ignore[override]  # one number: all are alike
         """The standard deviation of each coordinate."""
         return math.sqrt(self.var())
