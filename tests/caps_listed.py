@@ -116,7 +116,7 @@ CAPS = [
         (0,),
         checks.raises(lambda: DiscreteGaussian(3.0).isf(1e-09)),
     ),
-    ("dpnoise.noise.vectors", "_STEPS", (0, 1), checks.raises(lambda: staircase_2d_gamma(0.7))),
+    ("dpnoise.noise.stepwise", "_STEPS", (0, 1), checks.raises(lambda: staircase_2d_gamma(0.7))),
     ("dpnoise.privacy.inversion.inversion", "_ATTEMPTS", (1,), checks.attempts_of_the_inversion),
     ("dpnoise.releases.continuous", "_REFINEMENTS", (0, 1), checks.refinements_of_a_draw),
     ("dpnoise.releases.vectors", "_REFINEMENTS", (0,), checks.refinements_of_a_vector),

@@ -20,7 +20,7 @@ MADE = runpy.run_path(str(ROOT / "docs" / "generated.py"))
 
 PAGES = MADE["reference"]()
 # Of proofs, of an account, a protocol of two.
-INSIDE = {"Cell", "ErrorCertificate", "Ledger", "RealVectorNoise"}
+INSIDE = {"Cell", "ErrorCertificate", "FloorCertificate", "Ledger", "RealVectorNoise"}
 
 
 def listed(pages=PAGES):
@@ -86,7 +86,7 @@ def test_what_results_consist_of_has_a_page():
         if dataclasses.is_dataclass(one):
             types = " ".join(str(field.type) for field in dataclasses.fields(one))
             seen |= set(re.findall(r"\b[A-Z][a-z]\w+", types))
-    assert {"Request", "Judged", "JointNoise", "Certificate"} <= seen
+    assert {"Request", "Judged", "JointNoise", "FloorCertificate"} <= seen
     outside = {"Any", "None", "Array", "ArrayLike", "Fraction", "Generator", "InitVar", "IntArray"}
     assert seen - outside <= pages | INSIDE
 

@@ -1,4 +1,4 @@
-"""Collection of all problems with an input, which is then refused once.
+"""Checks of arguments: all problems with an input are collected, and it is refused once.
 
 A user who mistypes three settings should learn of all three from one message.
 """
@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
 _MOST_AXES = 64  # of an array of NumPy
+_MOST_DRAWS = 2**40
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -93,3 +97,90 @@ class Problems:
         if self.found:
             message = f"{self.subject}: " + "; ".join(self.found)
             raise error(message)
+
+
+def floats(
+    problems: Problems,
+    name: str,
+    value: ArrayLike,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> NDArray[np.float64]:
+    """`value` as float64, with a problem recorded unless all of it lies in the interval.
+
+    Infinite and missing values are always refused; NaN stands for what could not be read.
+    """
+    array = _numbers(value)
+    array = np.asarray(math.nan) if array is None else array
+    above = array > low if open_low else array >= low
+    below = array < high if open_high else array <= high
+    ok = above & below & np.isfinite(array)
+    if not ok.all():
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        expected = f"finite numbers in {left}{low:g}, {high:g}{right}"
+        got = value if array.ndim == 0 else array[~ok][:3].tolist()
+        problems.require(False, name, expected, got)
+    return array
+
+
+def _numbers(value: object) -> NDArray[np.float64] | None:
+    """`value` as float64, or None if it is no array of real numbers or has a mask."""
+    if has_mask(value):
+        return None
+    try:
+        array = np.asarray(value)
+        with np.errstate(over="ignore"):  # of extended precision: infinity is for the caller
+            return array.astype(float) if array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError):  # ragged nesting
+        return None
+
+
+def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """An argument of a density or quantile of `subject`, as float64; it may be infinite or NaN.
+
+    Raises a ValueError if it is no array of real numbers.
+    """
+    array = _numbers(value)
+    if array is None:
+        problems = Problems(repr(subject))
+        problems.require(False, name, "a real number or an array of them", value)
+        problems.raise_if_any()
+    assert array is not None  # noqa: S101  (or refused)
+    return array
+
+
+def check_factor(subject: object, factor: object) -> None:
+    """A ValueError unless a subject can be scaled by `factor`."""
+    problems = Problems(f"scaling {subject!r}")
+    problems.number("factor", factor, low=0.0, open_low=True)
+    problems.raise_if_any()
+
+
+def draws(
+    subject: object,
+    size: int | tuple[int, ...] | None,
+    random_state: int | np.random.Generator | None,
+) -> tuple[tuple[int, ...], np.random.Generator]:
+    """Shape of a sample of `subject`, and the generator to draw it from.
+
+    Without a seed, `random_state` None, the generator starts from the operating system's entropy.
+    Raises a ValueError if `size` is no shape or `random_state` no seed.
+    """
+    problems = Problems(f"sample of {subject!r}")
+    lengths = () if size is None else size if isinstance(size, tuple | list) else (size,)
+    whole = all(is_integer(n) and n >= 0 for n in lengths)
+    fits = whole and math.prod(map(int, lengths)) < _MOST_DRAWS
+    problems.require(fits, "size", f"lengths >= 0, below {_MOST_DRAWS} in all", size)
+    rng = None
+    try:
+        seed = not isinstance(random_state, bool | str)
+        rng = np.random.default_rng(random_state) if seed else None
+    except (TypeError, ValueError):
+        pass
+    problems.require(rng is not None, "random_state", "a seed or a Generator", random_state)
+    problems.raise_if_any()
+    assert rng is not None  # noqa: S101  (or refused)
+    return tuple(map(int, lengths)), rng

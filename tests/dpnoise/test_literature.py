@@ -29,7 +29,7 @@ from dpnoise import (
     privacy_profile,
     vector_profile,
 )
-from dpnoise.calibration.histogram.search import Cells, sorted_masses
+from dpnoise.calibration.histogram.search import HistogramCells, sorted_masses
 from dpnoise.joint.calibrate import Search
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.noise import staircase_gamma
@@ -232,7 +232,7 @@ def test_the_l2_mechanism():
 
 def cactus(std, n):
     """Return the histogram of a variance with the least Kullback-Leibler divergence, and that."""
-    cells = Cells.of(n, math.ceil(12.0 * std * n) + n, math.exp(-math.sqrt(2.0) / std))
+    cells = HistogramCells.of(n, math.ceil(12.0 * std * n) + n, math.exp(-math.sqrt(2.0) / std))
     rows, x2 = np.array([cells.weight, cells.square]), cells.square / cells.weight
 
     def objective(rises):

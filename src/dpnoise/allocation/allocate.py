@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
 from dpnoise.allocation.search import (
     MAXIMUM_POWER,
@@ -41,7 +41,6 @@ from dpnoise.allocation.search import (
 )
 from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.calibration.integers import CLOSE, smallest_scale
-from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
@@ -73,7 +72,7 @@ _MOST_DIFFERENT = 64  # of a search
 _FACTORS = 0.1, 100.0  # over the scales of continuous noise
 
 
-class _Request(NamedTuple):
+class _AllocationRequest(NamedTuple):
     """A checked request about the coordinates with positive sensitivities."""
 
     sensitivities: Array
@@ -199,7 +198,7 @@ def allocate(
         lambdas, weights = lambdas[some], None if weights is None else weights[some]
         if not lambdas.size:
             return scales
-    request = _Request(
+    request = _AllocationRequest(
         lambdas, noises, weights, scheme, float(epsilon), float(delta), float(p), int(compositions)
     )
     found = _minimum_scales(request)
@@ -278,7 +277,7 @@ def _check_budget(problems: Problems, noises: list[Noise], epsilon: float, delta
         problems.number("epsilon with delta = 0", epsilon, low=_MINIMUM)
 
 
-def _minimum_scales(request: _Request) -> Array:
+def _minimum_scales(request: _AllocationRequest) -> Array:
     """Scales by a closed form if there is one."""
     sigmas = [noise.sigma for noise in request.noises if isinstance(noise, Gaussian)]
     if len(sigmas) == len(request.noises):
@@ -291,7 +290,7 @@ def _minimum_scales(request: _Request) -> Array:
     return _searched(request)
 
 
-def _closed(request: _Request, q: float, unit: float, slopes: list[float]) -> Array:
+def _closed(request: _AllocationRequest, q: float, unit: float, slopes: list[float]) -> Array:
     """Scales of Gaussian noise, or of noise with a bounded loss and delta = 0."""
     weights, kinds = request.weights, set(request.noises)
     if len(kinds) == 1:
@@ -306,7 +305,7 @@ def _closed(request: _Request, q: float, unit: float, slopes: list[float]) -> Ar
     )
 
 
-def _moments(kinds: set[Noise], request: _Request) -> dict[Noise, float]:
+def _moments(kinds: set[Noise], request: _AllocationRequest) -> dict[Noise, float]:
     """E|T|^p of different noises."""
     if request.scheme != "optimal":
         return dict.fromkeys(kinds, 1.0)
@@ -316,7 +315,7 @@ def _moments(kinds: set[Noise], request: _Request) -> dict[Noise, float]:
     return {noise: absolute_moment(noise, request.p) for noise in kinds}
 
 
-def _searched(request: _Request) -> Array:
+def _searched(request: _AllocationRequest) -> Array:
     """Scales that the exact vector profile allows."""
     lambdas, weights, p = request.sensitivities, request.weights, request.p
     if request.scheme != "optimal":
@@ -341,7 +340,7 @@ def _searched(request: _Request) -> Array:
     return scales
 
 
-def _check_search(request: _Request, groups: Groups) -> None:
+def _check_search(request: _AllocationRequest, groups: Groups) -> None:
     """Refuse what a search cannot do."""
     problems = Problems("allocation by the exact profile")
     problems.number("epsilon", request.epsilon, low=0.0, high=_MAXIMUM_SEARCHED_EPSILON)

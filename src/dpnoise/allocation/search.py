@@ -227,7 +227,7 @@ def exact_scales(search: GroupedRequest, scheme: str) -> Array:
     bounded = bool(np.all(np.isfinite(slopes)))
     # The argument of Corollary 6: delta is at most 1 - exp(epsilon - largest loss).
     most = (search.epsilon - math.log1p(-search.delta)) * (1.0 - _CLOSE)
-    descent = Descent(search, most, slopes)
+    descent = ScaleDescent(search, most, slopes)
     start = _start(search)
     # With very little delta only the largest loss counts: Theorem 5's direction.
     pure = relative_scales(
@@ -238,20 +238,20 @@ def exact_scales(search: GroupedRequest, scheme: str) -> Array:
         start = pure * math.exp(np.mean(np.log(start / pure)))
     safe = pure * (math.fsum(descent.spent / pure) / most)
     start = descent.within_maximum_loss(start)
-    tries: list[Found | None] = []
+    tries: list[SettledScales | None] = []
     if len(slopes) > 1 and all(noise.pieces() is not None for noise in groups.noises):
         if scheme == "optimal":
             tries.append(descent.minimum(start))
             tries.append(descent.on_budget(safe) if bounded else descent.minimum_below_kink(start))
         else:
             tries.append(descent.on_budget(start))
-    found = [one for one in tries if one] or [Found(start, _gaussian_slope(search))]
+    found = [one for one in tries if one] or [SettledScales(start, _gaussian_slope(search))]
     best = min(found, key=lambda one: groups.error(one.scales, p))
     scales = _certified(search, best)
     return safe if bounded and groups.error(safe, p) < groups.error(scales, p) else scales
 
 
-def _certified(search: GroupedRequest, found: Found) -> Array:
+def _certified(search: GroupedRequest, found: SettledScales) -> Array:
     """Minimum multiple of the scales found that the upper bound on delta lets pass."""
     scales, slope = found.scales, found.slope
     slack = _KINK_SLACK if found.kink else _SLACK
@@ -285,7 +285,7 @@ def _certified(search: GroupedRequest, found: Found) -> Array:
     raise RuntimeError(message)
 
 
-class Found(NamedTuple):
+class SettledScales(NamedTuple):
     """Where a descent settled."""
 
     scales: Array  # shape (G,), on the budget as far as the estimate tells
@@ -303,7 +303,7 @@ class _Model(NamedTuple):
     work: int = 0
 
 
-class Descent:
+class ScaleDescent:
     """Rounds for one request, all of its noise made of quadratic pieces.
 
     `most` is the largest loss of all coordinates together that always suffices, `slopes` are the
@@ -321,15 +321,15 @@ class Descent:
         """Scales, reduced to the largest loss that always suffices if theirs is less."""
         return scales * min(1.0, math.fsum(self.spent / scales) / self.most)
 
-    def on_budget(self, scales: Array) -> Found | None:
+    def on_budget(self, scales: Array) -> SettledScales | None:
         """The multiple of scales on the budget."""
         return self._rounds(scales, free=False, below=False)
 
-    def minimum(self, scales: Array) -> Found | None:
+    def minimum(self, scales: Array) -> SettledScales | None:
         """Scales of minimum error by a descent from `scales`."""
         return self._rounds(scales, free=True, below=False)
 
-    def minimum_below_kink(self, scales: Array) -> Found | None:
+    def minimum_below_kink(self, scales: Array) -> SettledScales | None:
         """Scales of minimum error whose largest atoms add up to at most epsilon."""
         if self.search.epsilon == 0.0 or not np.all(self._maximum_atoms(scales) > 0.0):
             return None
@@ -357,7 +357,7 @@ class Descent:
         excess = found.log_delta - math.log(search.delta)
         return _Model(scales, np.maximum(-found.slopes, 0.0), excess, damping, found.work)
 
-    def _rounds(self, scales: Array, *, free: bool, below: bool) -> Found | None:
+    def _rounds(self, scales: Array, *, free: bool, below: bool) -> SettledScales | None:
         """Where the rounds settle, or None if they do not."""
         damping, before, work = _DAMPING, math.inf, 0
         seen = scales * math.exp(-2.0 * _LONGEST)
@@ -384,7 +384,7 @@ class Descent:
             before = longest
             scales = self.within_maximum_loss(scales * np.exp(step * min(1.0, _LONGEST / longest)))
             if longest < _SETTLED or work > _MAX_DESCENT_WORK:
-                return Found(scales, -float(model.elasticity.sum()), kink)
+                return SettledScales(scales, -float(model.elasticity.sum()), kink)
         return None
 
     def _unconstrained_step(self, model: _Model, shares: Array) -> Array:

@@ -131,11 +131,11 @@ class Audit:
         return max(proved_delta(one.low, one.high, epsilon) for one in self.events)
 
 
-class Plan(NamedTuple):
+class AuditQuestion(NamedTuple):
     """What is asked of an audit: the delta, the claim if there is one, the confidence."""
 
     delta: float
-    claim: Claim | None
+    claim: ProfileClaim | None
     confidence: float
 
     @property
@@ -150,7 +150,7 @@ def choosing_size(size: int) -> int:
 
 
 def chosen(
-    runs: Pair, statistics: Statistics, plan: Plan, *, lattice: bool = True
+    runs: Pair, statistics: Statistics, plan: AuditQuestion, *, lattice: bool = True
 ) -> list[AnyEvent]:
     """The events that prove most, by outputs that do not judge.
 
@@ -189,7 +189,7 @@ def chosen(
 
 
 def judged(
-    draw: Draw, size: int, statistics: Statistics, events: Sequence[AnyEvent], plan: Plan
+    draw: Draw, size: int, statistics: Statistics, events: Sequence[AnyEvent], plan: AuditQuestion
 ) -> Audit:
     """The audit by `size` further outputs on each input, for events that do not depend on them."""
     counts = np.zeros((len(events), 2), dtype=np.int64)
@@ -223,7 +223,7 @@ def judged(
     )
 
 
-def _verdict(events: tuple[Judged, ...], claim: Claim | None) -> tuple[bool, str, str]:
+def _verdict(events: tuple[Judged, ...], claim: ProfileClaim | None) -> tuple[bool, str, str]:
     """Whether a claim is contradicted, the claim and the reason in words."""
     if claim is None:
         return False, "", ""
@@ -242,7 +242,7 @@ def _verdict(events: tuple[Judged, ...], claim: Claim | None) -> tuple[bool, str
 
 
 @dataclass(frozen=True, eq=False)
-class Claim:
+class ProfileClaim:
     """The claim of (epsilon_i, delta_i)-DP for all i.
 
     Attributes
@@ -265,13 +265,13 @@ class Claim:
         return np.clip(np.minimum(direct, opposite).min(axis=-1), 0.0, 1.0)
 
 
-def budget_claim(epsilon: float, delta: float) -> Claim:
+def budget_claim(epsilon: float, delta: float) -> ProfileClaim:
     """The claim of (epsilon, delta)-DP."""
     words = f"({epsilon:g}, {delta:g})-DP"
-    return Claim(words, np.array([epsilon], dtype=float), np.array([delta], dtype=float))
+    return ProfileClaim(words, np.array([epsilon], dtype=float), np.array([delta], dtype=float))
 
 
-def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # noqa: ANN401
+def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> ProfileClaim:  # noqa: ANN401
     """The claim of the account of noise, for all epsilon; what is wrong with either is recorded.
 
     Noise and sensitivity are those of `dpnoise.Budget.spend`, or any `RadialNoise`.
@@ -289,7 +289,7 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
     epsilon = np.linspace(0.0, last, _POINTS)
     if loss <= _LARGEST:
         epsilon = np.append(epsilon, loss)
-    return Claim(f"{noise!r} at sensitivity {sensitivity!r}", epsilon, deltas(epsilon))
+    return ProfileClaim(f"{noise!r} at sensitivity {sensitivity!r}", epsilon, deltas(epsilon))
 
 
 def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Deltas:

@@ -13,16 +13,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.auditing.audit import Plan, choosing_size, chosen, judged, noise_claim, smallest_delta
+from dpnoise.auditing.audit import (
+    AuditQuestion,
+    choosing_size,
+    chosen,
+    judged,
+    noise_claim,
+    smallest_delta,
+)
 from dpnoise.auditing.events import likelihood
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
 from dpnoise.joint.noise import JointNoise
+from dpnoise.joint.vectors import KNorm, Staircase2D
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.vectors import KNorm, Staircase2D, staircase_2d_gamma
+from dpnoise.noise.stepwise import staircase_2d_gamma
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity
 
@@ -125,7 +133,7 @@ def audit_noise(
             raise ValueError(message)
         return draws, draws + shift
 
-    plan = Plan(delta, claim, 1.0 - false_alarm / audits)
+    plan = AuditQuestion(delta, claim, 1.0 - false_alarm / audits)
     choosing = choosing_size(total)
     statistics = likelihood(noise, shift)
     # It is this audit that shifts the draws, in doubles: their low-order bits say nothing.
@@ -166,11 +174,6 @@ def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
         return sensitivity.extreme_point
     if isinstance(noise, JointNoise):
         return float(sensitivity) * noise.ball.extreme_point
-    if hasattr(noise, "dimension"):
-        shift = np.zeros(noise.dimension)
-        cube = isinstance(noise, KNorm) and noise.norm == np.inf
-        shift[: noise.dimension if cube else 1] = float(sensitivity)
-        return shift
     if isinstance(noise, list | tuple):
         return np.broadcast_to(np.asarray(sensitivity, dtype=float), (len(noise),)).copy()
     return np.atleast_1d(np.asarray(sensitivity, dtype=float))

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.auditing.audit import FEWEST, Plan, budget_claim, choosing_size, chosen, judged
+from dpnoise._validation import Problems, draws, floats, is_integer
+from dpnoise.auditing.audit import (
+    FEWEST,
+    AuditQuestion,
+    budget_claim,
+    choosing_size,
+    chosen,
+    judged,
+)
 from dpnoise.auditing.events import discriminating, of_callable
 from dpnoise.auditing.events import thresholds as events_at
-from dpnoise.noise._arrays import draws, floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +129,7 @@ def audit_sampler(
     draw, total = _read_outputs(problems, first, second, size, seed)
     problems.raise_if_any()
     claim = None if epsilon is None else budget_claim(epsilon, delta)
-    plan = Plan(delta, claim, confidence)
+    plan = AuditQuestion(delta, claim, confidence)
     if statistic is not None and levels is not None:
         return judged(draw, total, of_callable(statistic), events_at(levels), plan)
     choosing = choosing_size(total)

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
-from dpnoise.noise._arrays import floats
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.grafted import FlippedHuber, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta

@@ -182,7 +182,7 @@ class Cover(NamedTuple):
     better: Noise | None
 
 
-class _Search:
+class _CoverSearch:
     """One family and one budget for sensitivity 1, delta > 0."""
 
     def __init__(self, shapes: Shapes, budget: Budget, known: float, rtol: float) -> None:
@@ -224,7 +224,7 @@ def cover(shapes: Shapes, budget: Budget, known: float, rtol: float, most: int) 
     `known` is the variance of private noise for sensitivity 1, which the budget is for. At most
     `most` intervals are looked at; those that are left then only lower the bound.
     """
-    search = _Search(shapes, budget, known, rtol)
+    search = _CoverSearch(shapes, budget, known, rtol)
     cells: list[Cell] = []
     open_: list[tuple[float, float, float]] = []  # by minus the excess of the dominating noise
 
@@ -255,7 +255,7 @@ def cover(shapes: Shapes, budget: Budget, known: float, rtol: float, most: int) 
     return _lowered(search, left, cells)
 
 
-def _lowered(search: _Search, left: list[tuple[float, float]], cells: list[Cell]) -> Cover:
+def _lowered(search: _CoverSearch, left: list[tuple[float, float]], cells: list[Cell]) -> Cover:
     """The cover with a variance so small that the intervals left are excluded too; 0 if none is."""
     step = search.rtol
     # ends: removes an interval, or doubles a step up to 1 and returns 0
@@ -279,7 +279,7 @@ _PEAK_MARGIN = 1e-9  # of variance, over the rounding of a peak and of a scale
 _MOST = 1e3  # the greatest p of Subbotin noise
 
 
-class _Family(NamedTuple):
+class _ShapeFamily(NamedTuple):
     """A family by one parameter, with the peak of its lightest limit; the heaviest is Laplace."""
 
     parameter: str
@@ -297,26 +297,28 @@ def _falling(place: float) -> float:
     return (1.0 - place) / place
 
 
-_FAMILIES: dict[type[Noise], _Family] = {
-    FlippedHuber: _Family(
+_FAMILIES: dict[type[Noise], _ShapeFamily] = {
+    FlippedHuber: _ShapeFamily(
         "alpha / gamma", _rising, lambda b: FlippedHuber(b, 1.0), _GAUSSIAN_PEAK, (0.0, math.inf)
     ),
-    OffsetSymmetricGaussian: _Family(
+    OffsetSymmetricGaussian: _ShapeFamily(
         "theta / rho",
         _rising,
         lambda b: OffsetSymmetricGaussian(b, 1.0),
         _GAUSSIAN_PEAK,
         (0.0, math.inf),
     ),
-    Huber: _Family("alpha", _falling, lambda a: Huber(a, 1.0), _GAUSSIAN_PEAK, (math.inf, 0.0)),
-    TruncatedLaplace: _Family(
+    Huber: _ShapeFamily(
+        "alpha", _falling, lambda a: Huber(a, 1.0), _GAUSSIAN_PEAK, (math.inf, 0.0)
+    ),
+    TruncatedLaplace: _ShapeFamily(
         "bound / beta",
         _rising,
         lambda r: TruncatedLaplace(1.0, r),
         _UNIFORM_PEAK,
         (0.0, math.inf),
     ),
-    Subbotin: _Family(
+    Subbotin: _ShapeFamily(
         "p",
         lambda place: min(1.0 / place, _MOST),
         lambda p: Subbotin(p, 1.0),

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.privacy.gaussian import log_delta_and_slope
 
 if TYPE_CHECKING:

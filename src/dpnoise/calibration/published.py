@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import certified, delta_to_compare
 from dpnoise.calibration.scalar import (
@@ -51,7 +51,6 @@ from dpnoise.calibration.scalar import (
     offset_gaussian_log_delta,
     offset_gaussian_variance,
 )
-from dpnoise.noise._arrays import floats
 from dpnoise.noise.exponential_power import mills_ratio
 from dpnoise.noise.grafted import FlippedHuber, OffsetSymmetricGaussian, flipped_huber_variance
 from dpnoise.privacy.gaussian import log_delta_and_slope

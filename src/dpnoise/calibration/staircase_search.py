@@ -44,7 +44,7 @@ _BACK, _STEPS = 1e-13, 30  # relative steps of e towards the private side, each 
 _FEW = 32  # sensitivities up to which every r of integer noise is tried
 
 
-class _Search:
+class _StaircaseSearch:
     """One budget for sensitivity 1."""
 
     def __init__(self, budget: Budget) -> None:
@@ -123,7 +123,7 @@ def staircase_optimum(budget: Budget) -> Calibration:
 
     Certified; (epsilon, 0)-DP noise where none of less variance is.
     """
-    pure, search = pure_staircase(budget), _Search(budget.unit)
+    pure, search = pure_staircase(budget), _StaircaseSearch(budget.unit)
     gamma = min(search.minima())[1]
     size = budget.sensitivity
     found = search.certified(lambda e: Staircase(e, size, gamma), gamma, budget)
@@ -135,7 +135,7 @@ def discrete_staircase_optimum(budget: Budget, pure: Calibration) -> Calibration
 
     Certified.
     """
-    search, size = _Search(budget.unit), int(budget.sensitivity)
+    search, size = _StaircaseSearch(budget.unit), int(budget.sensitivity)
     variances = {}
     for r in range(1, size + 1) if size <= _FEW else _near(search, size):
         epsilon = max(search.epsilon(_gamma(r, size), _FINE), MIN_EPSILON)
@@ -150,7 +150,7 @@ def _gamma(r: int, size: int) -> float:
     return float(Fraction(2 * r - 1, 2 * size))
 
 
-def _near(search: _Search, size: int) -> list[int]:
+def _near(search: _StaircaseSearch, size: int) -> list[int]:
     """Where integer noise may fall: next to the minima of the continuous search, and the ends."""
     middles = [math.floor(gamma * size + 0.5) for _, gamma in search.minima()]
     near = {min(max(r + k, 1), size) for r in middles for k in (-1, 0, 1, 2)}

@@ -20,7 +20,6 @@ from dpnoise.certificates.certificate import Certificate, CertificateError, chec
 from dpnoise.certificates.checker import ERRORS, check, enclosure
 from dpnoise.certificates.codec import plain
 from dpnoise.joint.calibrate import JointCalibration
-from dpnoise.joint.noise import as_joint
 from dpnoise.mechanisms.table import Mechanism
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.accounts import bounds
@@ -36,7 +35,7 @@ CHECKER = "independent checker"
 _ROUNDING = Fraction(1, 2**30)  # another processor rounds the account otherwise
 
 
-class Claim(NamedTuple):
+class WantedBounds(NamedTuple):
     """Noise, set and budget of which bounds are wanted."""
 
     noise: Any
@@ -45,19 +44,19 @@ class Claim(NamedTuple):
     delta: float | None
 
 
-def _claim_of(found: Any) -> Claim | None:  # noqa: ANN401
+def _claim_of(found: Any) -> WantedBounds | None:  # noqa: ANN401
     """The claim of a result of the package; None for anything else."""
     if isinstance(found, Mechanism):
         request = found.request
-        return Claim(found.noise, request.sensitivity, request.epsilon, request.delta)
+        return WantedBounds(found.noise, request.sensitivity, request.epsilon, request.delta)
     if isinstance(found, JointCalibration):
-        return Claim(found.noise, found.sensitivity, found.epsilon, found.delta)
+        return WantedBounds(found.noise, found.sensitivity, found.epsilon, found.delta)
     if isinstance(found, Calibration) and found.budget is not None:
         budget = found.budget
         ball = found.sensitivity or as_sensitivity(budget.sensitivity, budget.dimension)
-        return Claim(found.noise, ball, budget.epsilon, budget.delta)
+        return WantedBounds(found.noise, ball, budget.epsilon, budget.delta)
     if isinstance(found, Calibration) and found.sensitivity is not None:
-        return Claim(found.noise, found.sensitivity, found.epsilon, found.delta)
+        return WantedBounds(found.noise, found.sensitivity, found.epsilon, found.delta)
     return None
 
 
@@ -87,7 +86,7 @@ def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # 
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = bounds(as_joint(noise), sensitivity.geometry, epsilon)
+    account = bounds(noise, sensitivity.geometry, epsilon)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
         found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))

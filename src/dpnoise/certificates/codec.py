@@ -26,8 +26,9 @@ import numpy as np
 from dpnoise._validation import is_integer
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
+from dpnoise.joint.vectors import KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram, KNorm, Staircase2D
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost

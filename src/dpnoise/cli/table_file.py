@@ -30,7 +30,7 @@ _USUAL |= {*(f"{name}s" for name in _USUAL), "frequency", "people", "sensitivity
 _SHOWN = 3  # of the bad rows
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """What the numbers of a file are, and what their column is called.
 
     `signed` numbers may be negative, and no message shows a row of `private` ones.
@@ -47,8 +47,8 @@ class Kind(NamedTuple):
         return f"one column of {self.name}, or two with names before them"
 
 
-SENSITIVITIES = Kind("sensitivities", "sensitivity")
-VALUES = Kind("values", "value", signed=True, private=True)
+SENSITIVITIES = FileKind("sensitivities", "sensitivity")
+VALUES = FileKind("values", "value", signed=True, private=True)
 
 
 class Rows(NamedTuple):
@@ -60,7 +60,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(
-    problems: Problems, path: str, kind: Kind = SENSITIVITIES, *, header: bool | None = None
+    problems: Problems, path: str, kind: FileKind = SENSITIVITIES, *, header: bool | None = None
 ) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines.
 
@@ -114,7 +114,7 @@ def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | N
 
 
 def _has_header(
-    problems: Problems, path: str, kind: Kind, cells: list[str], header: bool | None
+    problems: Problems, path: str, kind: FileKind, cells: list[str], header: bool | None
 ) -> bool:
     """Whether the first row names the columns; that it is not clear is recorded."""
     last = cells[-1] if cells else ""
@@ -133,7 +133,7 @@ def _has_header(
 
 
 def _check(
-    problems: Problems, path: str, lines: list[tuple[int, list[str]]], width: int, kind: Kind
+    problems: Problems, path: str, lines: list[tuple[int, list[str]]], width: int, kind: FileKind
 ) -> None:
     """Record of every bad row; `width` columns have a header, 0 if there is none."""
     doubtful = width == 0 and lines and all(_has_decimal_comma(cells) for _, cells in lines)
@@ -157,7 +157,7 @@ def _check(
         problems.add(f"{path}: expected {expected}, got {', '.join(rows)}")
 
 
-def _shown_row(kind: Kind, line: int, cells: list[str]) -> str:
+def _shown_row(kind: FileKind, line: int, cells: list[str]) -> str:
     """A row in a message."""
     return f"line {line}" if kind.private else f"line {line}: {','.join(cells)!r}"
 
@@ -167,7 +167,7 @@ def _has_decimal_comma(cells: list[str]) -> bool:
     return len(cells) == _COLUMNS and all(cell.isdigit() for cell in cells)
 
 
-def _expected(cells: list[str], width: int, kind: Kind) -> str:
+def _expected(cells: list[str], width: int, kind: FileKind) -> str:
     """What was expected of a row that is bad by itself; empty if it is not."""
     if not any(cells) or cells[-1].lower() in _HOLES:
         return "a number in every row" if kind.signed else "a sensitivity in every row"

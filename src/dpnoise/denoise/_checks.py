@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpnoise._validation import is_integer
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import floats, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

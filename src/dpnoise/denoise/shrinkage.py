@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, floats
 from dpnoise.denoise._checks import LARGEST, check_dimension, standard_deviation, vectors
-from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -40,7 +40,7 @@ from scipy.sparse import linalg
 
 from dpnoise._validation import Problems
 from dpnoise.denoise._checks import LARGEST, check_order, node_signal, standard_deviation
-from dpnoise.denoise.trend_solver import Optimum, Program, objective, relative_gap, solve
+from dpnoise.denoise.trend_solver import Optimum, TrendProgram, objective, relative_gap, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +203,7 @@ class Trend:
         self._mean = float(np.mean(signal))
         self._centred = signal - self._mean
         self._difference = difference_operator(graph, order)
-        self._program = Program(self._difference)
+        self._program = TrendProgram(self._difference)
         self.flat, self._flat_dual = flat_penalty(graph, self._centred, order)
 
     def fit(self, penalty: float) -> TrendFit:

@@ -73,7 +73,7 @@ def solve(  # noqa: PLR0917
     difference: sparse.csr_array,
     y: Array,
     penalty: float,
-    program: Program | None = None,
+    program: TrendProgram | None = None,
 ) -> Optimum:
     """Optimum at a positive penalty, for data not all zero and D = `difference` of this order.
 
@@ -84,7 +84,7 @@ def solve(  # noqa: PLR0917
 
 
 def interior_point(
-    difference: sparse.csr_array, y: Array, penalty: float, program: Program | None = None
+    difference: sparse.csr_array, y: Array, penalty: float, program: TrendProgram | None = None
 ) -> Optimum:
     """Approximate optimum by Clarabel's interior-point method, not settled.
 
@@ -100,7 +100,7 @@ def interior_point(
         rows = difference[unknown]
         nodes = np.unique(rows.indices)
         if nodes.size:
-            rest = Program(rows[:, nodes])
+            rest = TrendProgram(rows[:, nodes])
             fitted[nodes], dual[unknown] = rest.solution(fitted[nodes], penalty)
     return Optimum(
         fitted, dual, np.abs(difference @ fitted) > penalty - np.abs(dual), settled=False
@@ -126,7 +126,7 @@ def certain_signs(difference: sparse.csr_array, y: Array, penalty: float) -> Arr
         sign[certain] = np.sign(change[certain])
 
 
-class Program:
+class TrendProgram:
     """Quadratic program of one D, for any data and penalty.
 
     The order of elimination is found once, for the first of them.

@@ -96,7 +96,7 @@ class JointCalibration:
         return JOINT_FAMILIES[self.family].reference
 
 
-class _Request(NamedTuple):
+class _JointRequest(NamedTuple):
     """A checked request for joint noise."""
 
     family: str
@@ -113,12 +113,14 @@ class _Request(NamedTuple):
         return JointCalibration(self.family, noise, self.epsilon, upper, lower, self.ball)
 
 
-def _pure(request: _Request) -> JointCalibration:
+def _pure(request: _JointRequest) -> JointCalibration:
     """K-norm noise for delta = 0."""
     return request.found(RadialNoise(request.ball, pure_scale(request.epsilon)), 0.0, 0.0)
 
 
-def _smallest(request: _Request, *candidates: Callable[[], JointCalibration]) -> JointCalibration:
+def _smallest(
+    request: _JointRequest, *candidates: Callable[[], JointCalibration]
+) -> JointCalibration:
     """The calibration of smallest variance, the one for delta = 0 included."""
     found = [_pure(request)] if request.epsilon > 0.0 else []
     for candidate in candidates:
@@ -130,7 +132,7 @@ def _smallest(request: _Request, *candidates: Callable[[], JointCalibration]) ->
     return min(found, key=lambda one: one.variance)
 
 
-def _k_norm(request: _Request) -> JointCalibration:
+def _k_norm(request: _JointRequest) -> JointCalibration:
     """K-norm noise of minimum scale."""
     if request.delta == 0.0:
         return _pure(request)
@@ -146,12 +148,12 @@ def _certified_k_norm(
     return search.certified(search.scales(1.0), search.scale(1.0))
 
 
-def _norm_staircase(request: _Request) -> JointCalibration:
+def _norm_staircase(request: _JointRequest) -> JointCalibration:
     """The staircase of minimum variance, which makes no use of delta."""
     return request.found(staircase(request.ball, request.epsilon), 0.0, 0.0)
 
 
-def _truncated_k_norm(request: _Request) -> JointCalibration:
+def _truncated_k_norm(request: _JointRequest) -> JointCalibration:
     """Truncated K-norm noise of minimum variance, or its limit without a bound."""
     plain = _k_norm(request)
     search = request.search()
@@ -167,7 +169,7 @@ def _truncated_k_norm(request: _Request) -> JointCalibration:
     return _smallest(request, lambda: plain, truncated)
 
 
-def _generalised_gamma(request: _Request) -> JointCalibration:
+def _generalised_gamma(request: _JointRequest) -> JointCalibration:
     """Generalised gamma noise of minimum variance."""
     search = request.search()
 
@@ -178,25 +180,25 @@ def _generalised_gamma(request: _Request) -> JointCalibration:
     return _smallest(request, lambda: _k_norm(request), above_1)
 
 
-class _Family(NamedTuple):
+class _JointFamily(NamedTuple):
     """How a family is calibrated, whether it needs a positive delta, and its source."""
 
-    calibrated: Callable[[_Request], JointCalibration]
+    calibrated: Callable[[_JointRequest], JointCalibration]
     needs_delta: bool
     reference: str
 
 
 JOINT_FAMILIES = {
-    "k-norm": _Family(_k_norm, needs_delta=False, reference="Hardt & Talwar, STOC 2010"),
-    "norm-staircase": _Family(
+    "k-norm": _JointFamily(_k_norm, needs_delta=False, reference="Hardt & Talwar, STOC 2010"),
+    "norm-staircase": _JointFamily(
         _norm_staircase, needs_delta=False, reference="Geng & Viswanath, IEEE Trans. IT 2016"
     ),
-    "truncated-k-norm": _Family(
+    "truncated-k-norm": _JointFamily(
         _truncated_k_norm,
         needs_delta=True,
         reference="Geng, Ding, Guo & Kumar, AISTATS 2020 (one coordinate)",
     ),
-    "generalised-gamma": _Family(
+    "generalised-gamma": _JointFamily(
         _generalised_gamma, needs_delta=True, reference="radial density exp(-(r / s)^p)"
     ),
 }
@@ -204,7 +206,7 @@ JOINT_FAMILIES = {
 
 def _checked(
     family: str, sensitivity: object, epsilon: float, delta: float, dimension: int | None
-) -> _Request:
+) -> _JointRequest:
     """A request, refused with every problem named."""
     problems = Problems("calibration of joint noise")
     known = isinstance(family, str) and family in JOINT_FAMILIES
@@ -233,7 +235,7 @@ def _checked(
         check_steps(problems, ball.active_dimension, epsilon)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
-    return _Request(family, ball, float(epsilon), float(delta))
+    return _JointRequest(family, ball, float(epsilon), float(delta))
 
 
 def calibrate_joint(

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, check_factor, draws
 from dpnoise.joint.noise import JointNoise
-from dpnoise.noise._arrays import draws
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.accounts import GAUSSIAN, Bounds, gaussian_delta
@@ -160,7 +159,5 @@ class CorrelatedGaussian(JointNoise):
 
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
-        problems = Problems(f"scaling {self!r}")
-        problems.number("factor", factor, low=0.0, open_low=True)
-        problems.raise_if_any()
+        check_factor(self, factor)
         return type(self)(self.ball, factor * self.sigma)

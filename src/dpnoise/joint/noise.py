@@ -27,21 +27,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
-from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.joint.uncovered import Uncovered
-from dpnoise.noise._arrays import draws
+from dpnoise._validation import Problems, check_factor, draws
+from dpnoise.joint.profile import Uncovered, radial_delta_bounds
 from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
-from dpnoise.noise.vectors import KNorm, Spherical, Staircase2D
 from dpnoise.privacy.accounts import (
     DOMINATED,
     NOTHING,
@@ -52,7 +49,7 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
-from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.privacy.spherical import Spherical
 from dpnoise.sensitivity.base import Sensitivity, root_above
 
 if TYPE_CHECKING:
@@ -140,7 +137,7 @@ class JointNoise(ABC):
             raise ValueError(message)
         return dominated_ledger(self, Fraction(size))
 
-    @property
+    @cached_property  # no property: a family may have it as a field
     def dimension(self) -> int:
         """The number K of coordinates."""
         return self.ball.dimension
@@ -175,8 +172,9 @@ class JointNoise(ABC):
         numpy.ndarray, shape (*size, K)
         """
         lead, rng = draws(self, size, random_state)
-        layer = np.asarray(self._layer(lead, rng))
-        return layer[..., None] * self.ball.sample(lead, rng)
+        with np.errstate(over="ignore"):  # infinite beyond all doubles
+            layer = np.asarray(self._layer(lead, rng))
+            return layer[..., None] * self.ball.sample(lead, rng)
 
     def var(self) -> Array:
         """The variance of each coordinate, shape (K,)."""
@@ -207,55 +205,12 @@ CELLS = 2**16  # of a certificate
 _MIN_SHARE = 1e-200  # mass of the untruncated density within the bound
 
 
-@dataclass(frozen=True)
-class RadialNoise(JointNoise):
-    """Noise with density proportional to exp(-(r / scale)^power) for norms r up to a bound.
+class Radial(JointNoise):
+    """The law of radial noise, for `RadialNoise` and families with parameters of their own."""
 
-    Parameters
-    ----------
-    ball : Sensitivity
-        The unit ball of the norm, a sensitivity set; its relation is not kept.
-    scale : float
-        The scale of the norm, from 1e-100 to 1e100.
-    power : float, default 1
-        From 1 to 16.
-    bound : float, default inf
-        The largest norm, positive; at least 1e-200 of the untruncated mass lies within it.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range; the message names every problem.
-
-    Examples
-    --------
-    >>> from dpnoise import LInf
-    >>> from dpnoise.joint.noise import RadialNoise
-    >>> noise = RadialNoise(LInf(1.0, of=10), scale=1.0)
-    >>> [round(v, 6) for v in noise.var()[:2].tolist()]
-    [44.0, 44.0]
-    """
-
-    ball: Sensitivity
     scale: float
-    power: float = 1.0
-    bound: float = math.inf
-
-    def __post_init__(self) -> None:
-        """Check of the parameters, stored as floats."""
-        problems = Problems("radial noise")
-        check_ball(problems, self.ball)
-        problems.number("scale", self.scale, low=1e-100, high=1e100)
-        problems.number("power", self.power, low=1.0, high=LARGEST_POWER)
-        problems.number("bound", self.bound, low=0.0, open_low=True, finite=False)
-        problems.raise_if_any()
-        object.__setattr__(self, "ball", self.ball.geometry)
-        for name in ("scale", "power", "bound"):
-            object.__setattr__(self, name, float(getattr(self, name)))
-        share = special.gammainc(self.shape, self.edge)
-        expected = f"at least {_MIN_SHARE:g} of the untruncated mass within it"
-        problems.require(bool(share >= _MIN_SHARE), "bound", expected, self.bound)
-        problems.raise_if_any()
+    power: float
+    bound: float
 
     @property
     def shape(self) -> float:
@@ -316,7 +271,7 @@ class RadialNoise(JointNoise):
             size = Fraction(2) ** (math.ceil(size) - 1).bit_length()
         if size > 1 or self.bound == math.inf:
             scale, bound = Fraction(self.scale) / size, self.bound / as_double(size)
-            noise = replace(self, scale=-as_double_above(-scale), bound=bound)
+            noise = RadialNoise(self.ball, -as_double_above(-scale), self.power, bound)
         lower, upper = radial_delta_bounds(noise, epsilon, cells=CELLS)
         return (lower if ball == self.ball else 0.0), upper
 
@@ -356,11 +311,60 @@ class RadialNoise(JointNoise):
         mean = math.exp(math.lgamma(more) - math.lgamma(k)) * share
         return self.scale**order * (mean * (K + order) / K)
 
+
+@dataclass(frozen=True)
+class RadialNoise(Radial):
+    """Noise with density proportional to exp(-(r / scale)^power) for norms r up to a bound.
+
+    Parameters
+    ----------
+    ball : Sensitivity
+        The unit ball of the norm, a sensitivity set; its relation is not kept.
+    scale : float
+        The scale of the norm, from 1e-100 to 1e100.
+    power : float, default 1
+        From 1 to 16.
+    bound : float, default inf
+        The largest norm, positive; at least 1e-200 of the untruncated mass lies within it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import LInf
+    >>> from dpnoise.joint.noise import RadialNoise
+    >>> noise = RadialNoise(LInf(1.0, of=10), scale=1.0)
+    >>> [round(v, 6) for v in noise.var()[:2].tolist()]
+    [44.0, 44.0]
+    """
+
+    ball: Sensitivity
+    scale: float
+    power: float = 1.0
+    bound: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Check of the parameters, stored as floats."""
+        problems = Problems("radial noise")
+        check_ball(problems, self.ball)
+        problems.number("scale", self.scale, low=1e-100, high=1e100)
+        problems.number("power", self.power, low=1.0, high=LARGEST_POWER)
+        problems.number("bound", self.bound, low=0.0, open_low=True, finite=False)
+        problems.raise_if_any()
+        object.__setattr__(self, "ball", self.ball.geometry)
+        for name in ("scale", "power", "bound"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        share = special.gammainc(self.shape, self.edge)
+        expected = f"at least {_MIN_SHARE:g} of the untruncated mass within it"
+        problems.require(bool(share >= _MIN_SHARE), "bound", expected, self.bound)
+        problems.raise_if_any()
+
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
-        problems = Problems(f"scaling {self!r}")
-        problems.number("factor", factor, low=0.0, open_low=True)
-        problems.raise_if_any()
+        check_factor(self, factor)
         return type(self)(self.ball, factor * self.scale, self.power, factor * self.bound)
 
 
@@ -473,13 +477,3 @@ class NormStaircase(JointNoise):
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
         return type(self)(self.ball.scaled(factor), self.epsilon, self.gamma)
-
-
-def as_joint(noise: Any) -> Any:  # noqa: ANN401
-    """K-norm and staircase noise of numbers as noise in the norm of a set; other noise as it is."""
-    if isinstance(noise, KNorm):
-        kind = {1.0: L1, 2.0: L2}.get(noise.norm, LInf)
-        return RadialNoise(kind(1.0, noise.dimension), noise.scale)
-    if isinstance(noise, Staircase2D):
-        return NormStaircase(L1(noise.sensitivity, 2), noise.epsilon, noise.gamma)
-    return noise

@@ -62,7 +62,7 @@ _STEPS, _ROUNDS = 17, 2  # between bounds on mu
 _UP = 1.0 + 2.0**-40  # for the rounding of sums and quotients of scales
 
 
-class _Plan(NamedTuple):
+class _BlockPlan(NamedTuple):
     """Which factors are in which block, and how epsilon is shared."""
 
     cost: float  # sum w_i sigma_i^2, sensitivities in units of the largest one
@@ -112,7 +112,7 @@ def _sorted_factors(
     return chunks, sums[0], sums[1], sums[2]
 
 
-def _plan(request: Request) -> _Plan:
+def _plan(request: Request) -> _BlockPlan:
     """The best plan found."""
     chunks, V, k, T = _sorted_factors(request)
     n, epsilon = len(chunks), request.epsilon
@@ -121,10 +121,10 @@ def _plan(request: Request) -> _Plan:
     F = partitions.values
     G = np.concatenate([np.cumsum(T[::-1])[::-1], [0.0]])
 
-    def plan(cost: float, j: int, share: float) -> _Plan:
+    def plan(cost: float, j: int, share: float) -> _BlockPlan:
         joint = [np.concatenate(chunks[block]) for block in partitions.blocks(j)]
         rest = np.concatenate([np.empty(0, dtype=np.intp), *chunks[j:]])
-        return _Plan(cost, joint, rest, share)
+        return _BlockPlan(cost, joint, rest, share)
 
     best = plan(F[n] ** 3 / epsilon**2, n, 1.0)
     if request.delta == 0.0:

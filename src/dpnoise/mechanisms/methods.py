@@ -48,7 +48,7 @@ from dpnoise.joint.calibrate import calibrate_joint, pure_scale
 from dpnoise.joint.calibrate import staircase as staircase_in_norm
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import RadialNoise, check_steps
-from dpnoise.joint.uncovered import Uncovered
+from dpnoise.joint.profile import Uncovered
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
 from dpnoise.mechanisms.request import Found, Method
 from dpnoise.noise.base import Noise

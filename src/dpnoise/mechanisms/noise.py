@@ -12,12 +12,6 @@ All noise of the package has marginals that fall with |z|, mixtures of uniform d
 a] (Khinchine), whose second moment rises by rounding by between -1/12 and 0.175; so does that of
 the mixture. On average over a it is 1/12 (Sheppard).
 
-**Errors.** Half-widths of joint noise are estimated from a sample with a fixed seed, `DRAWS` values
-for each kind of coordinate: to about 0.5 %. So are largest errors of blocks, of noise on the
-integers and in the norms of other sets than boxes, l1 and l2 balls, ellipsoids and 'at most m
-counts', and norms of noise that was made for another norm. All else has closed forms, or is one
-integral.
-
 **Privacy of blocks** (`bounds_in`). All Gaussian blocks are one quadratic form of the difference,
 whose largest value over the set gives their delta_G exactly; the pure losses of the others add up
 to at most epsilon_1. All of them have delta >= delta_G(epsilon), by leaving the others out, and
@@ -36,10 +30,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from dpnoise._results import EqualByValue
+from dpnoise._validation import draws, points
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
-from dpnoise.mechanisms.parts import coordinate_kinds
-from dpnoise.noise._arrays import draws, points
+from dpnoise.mechanisms.request import coordinate_kinds
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.stepwise import Staircase
@@ -56,7 +50,6 @@ from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger, integer_ledger
 from dpnoise.privacy.profile import response_delta
-from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.mean_largest import mean_of_largest
 
 if TYPE_CHECKING:
@@ -67,6 +60,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.sensitivity.base import Sensitivity
 
     Seed = int | np.random.Generator | None
     Size = int | tuple[int, ...] | None
@@ -515,90 +509,3 @@ def _second_moment(noise: IndependentNoise, scale: float) -> float:
         return plain + _SHEPPARD
     k = np.arange(math.ceil(end) + 1.0)
     return float(np.sum((2.0 * k + 1.0) * 2.0 * unit.sf((k + 0.5) / scale)))
-
-
-DRAWS = 2**18
-_SEED = 20231
-_MOST_ENTRIES = 2**23  # of one sample
-
-
-def _half_width(noise: JointNoise, level: float) -> Array:
-    """The quantile of |X_i| at a level."""
-    sigma = np.sqrt(noise.var())
-    kinds = np.where(sigma > 0.0, coordinate_kinds(noise.ball), -1)
-    width = np.zeros(sigma.size)
-    fewest = min(int(np.sum(kinds == kind)) for kind in set(kinds.tolist()) - {-1})
-    rows = min(-(-DRAWS // fewest), max(_MOST_ENTRIES // noise.dimension, 2**8))
-    x = np.abs(noise.rvs(rows, _SEED))
-    for kind in set(kinds.tolist()) - {-1}:
-        some = np.flatnonzero(kinds == kind)
-        ratio = x[:, some] / sigma[some]
-        width[some] = sigma[some] * float(np.quantile(ratio, level))
-    return width
-
-
-def _rows(noise: VectorNoise | Sensitivity, entry: Callable[[Array], Array]) -> float:
-    """The mean of a number of each vector, from a sample: of noise, or uniform in a set."""
-    K = noise.dimension
-    rows = min(DRAWS, max(_MOST_ENTRIES // K, 2**8))
-    draw = noise.sample if isinstance(noise, Sensitivity) else noise.rvs
-    total = 0.0
-    step = max(1, _MOST_ENTRIES // K)
-    for first in range(0, rows, step):
-        some = min(step, rows - first)
-        total += float(np.sum(entry(np.asarray(draw(some, _SEED + first), dtype=float))))
-    return total / rows
-
-
-def mean_largest(noise: VectorNoise, weights: Array) -> float:
-    """E max w_i |X_i|."""
-    known = getattr(noise, "mean_largest", None)
-    exact = known(weights) if known else None
-    if exact is not None:
-        return float(exact)
-
-    def largest(x: Array) -> Array:
-        return np.asarray(np.max(weights * np.abs(x), axis=-1))
-
-    if isinstance(noise, JointNoise):  # one factor for all noise in the same norm
-        return noise.layer_moment(1) * _rows(noise.ball, largest)
-    return _rows(noise, largest)
-
-
-def mean_norm(noise: VectorNoise, ball: Sensitivity) -> float:
-    """The mean of the norm whose unit ball is the set; exact for noise in that norm."""
-    if isinstance(noise, JointNoise) and noise.ball == ball.geometry:
-        return noise.mean_norm()
-    norm = ball.plain.coordinate_norm
-    if norm and norm[0] == "largest":
-        return mean_largest(noise, norm[1])
-    if norm:
-        return float(np.sum(norm[1] * marginals(noise)[0]))
-    if isinstance(noise, JointNoise):
-        return noise.layer_moment(1) * _rows(noise.ball, ball.norm)
-    return _rows(noise, ball.norm)
-
-
-def marginals(noise: VectorNoise, level: float = 0.95) -> tuple[Array, Array]:
-    """E|X_i| and the h_i with P(|X_i| <= h_i) = level, each of shape (K,).
-
-    Of rounded noise E|X_i| is that before rounding, which rounding lowers a little (a sum of a
-    convex tail at midpoints is below its integral).
-    """
-    if isinstance(noise, IndependentNoise | CorrelatedGaussian):
-        return noise.mean_abs(), noise.half_width(level)
-    if isinstance(noise, JointNoise):
-        return noise.mean_abs(), _half_width(noise, level)
-    if isinstance(noise, BlockNoise):
-        mean = np.zeros(noise.dimension)
-        width = np.zeros(noise.dimension)
-        for indices, part in noise.blocks:
-            mean[indices], width[indices] = marginals(part, level)
-        return mean, width
-    if isinstance(noise, IntegerVector):
-        return noise.mean_abs(), noise.half_width(level)
-    if isinstance(noise, RoundedNoise):  # |Z| <= k + 1/2 rounds to at most k
-        mean, width = marginals(noise.real, level)
-        return mean, np.maximum(np.ceil(width - 0.5), 0.0)
-    message = f"marginals: expected noise of vectors, got {noise!r}"
-    raise TypeError(message)

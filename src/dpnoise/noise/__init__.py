@@ -6,7 +6,8 @@ methods where they make sense.
 """
 
 import re
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
@@ -22,8 +23,15 @@ from dpnoise.noise.integers import (
     DiscreteStaircase,
     IntegerNoise,
 )
-from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
-from dpnoise.noise.vectors import KNorm, Staircase2D, staircase_2d_gamma
+from dpnoise.noise.stepwise import (
+    Histogram,
+    Staircase,
+    staircase_2d_gamma,
+    staircase_gamma,
+)
+
+if TYPE_CHECKING:
+    from dpnoise.joint.vectors import KNorm, Staircase2D
 
 _KINDS: tuple[type[Noise], ...] = (
     Gaussian,
@@ -50,6 +58,15 @@ def _named(kinds: tuple[type, ...]) -> dict[str, Any]:
 FAMILIES: dict[str, type[Noise]] = _named(_KINDS)
 INTEGER_FAMILIES: dict[str, type[IntegerNoise]] = _named(_INTEGER_KINDS)
 
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """`KNorm` and `Staircase2D`, found on first use: joint noise imports this package."""
+    if name in {"KNorm", "Staircase2D"}:
+        return getattr(import_module("dpnoise.joint.vectors"), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
 __all__ = [
     "FAMILIES",
     "INTEGER_FAMILIES",
@@ -73,3 +90,8 @@ __all__ = [
     "staircase_2d_gamma",
     "staircase_gamma",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import draws, points
+from dpnoise._validation import check_factor, draws, points
 from dpnoise.noise.exact import Quadratic
 
 if TYPE_CHECKING:
@@ -159,9 +158,7 @@ class Noise(ABC):
         ValueError
             If `factor` is not a positive finite number.
         """
-        problems = Problems(f"scaling {self!r}")
-        problems.number("factor", factor, low=0.0, open_low=True)
-        problems.raise_if_any()
+        check_factor(self, factor)
         return self._scaled(float(factor))
 
     def std(self) -> float:

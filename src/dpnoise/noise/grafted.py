@@ -51,8 +51,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.exact import ZERO, Quadratic
 from dpnoise.noise.exponential_power import Gaussian, gaussian_magnitude, mills_ratio

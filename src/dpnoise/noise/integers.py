@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import draws, points
+from dpnoise._validation import Problems, draws, is_integer, points
 from dpnoise.noise.exact import ZERO, bernoulli_exp, discrete_laplace, geometric
 from dpnoise.noise.exponential_power import gaussian_magnitude, mills_ratio
 from dpnoise.noise.stepwise import Staircase, staircase_gamma

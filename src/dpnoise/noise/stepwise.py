@@ -35,20 +35,20 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, BoolArray, IntArray
-    from dpnoise.noise.vectors import Staircase2D
+    from dpnoise.joint.vectors import Staircase2D
 
 MIN_EPSILON, MAX_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
 _MOST_CELLS, _MOST_MASSES = 2**12, 2**17
 _SMALLEST = 1e-290  # mass of a cell in units of all: ratios of masses have all their digits
 _NORMAL = 1e-14  # a sum of masses this close to 1 is not divided out
+_STEPS = 60  # of Newton's method
 _MARGIN = 1e-12  # more than the rounding of a difference of logarithms
 
 
@@ -85,6 +85,45 @@ def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
     q = np.cbrt(0.5 * b * (1.0 + b))
     # (q - b) / (1 - b), with the factor 1 - b taken out of q^3 - b^3.
     return (0.5 * b * (1.0 + 2.0 * b) / (q * q + q * b + b * b))[()]
+
+
+def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
+    """The gamma of the two-dimensional staircase with the least E||X||_1.
+
+    Parameters
+    ----------
+    epsilon : array_like of float
+        Privacy parameter, from 1e-100 to 700.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        gamma in (0, 1). With q = gamma + b (1 - gamma) the mean is
+        2 Delta (q^3 + 3 b q + b + b^2) / (3 (1 - b) (q^2 + b)), so that the best q is the larger
+        root of q^4 - 2 b (1 + b) q + 3 b^2 in [b, 1].
+
+    Raises
+    ------
+    ValueError
+        If epsilon is out of range.
+    """
+    problems = Problems("gamma of the two-dimensional staircase")
+    epsilon = floats(problems, "epsilon", epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
+    problems.raise_if_any()
+    b, c = np.exp(-epsilon), -np.expm1(-epsilon)
+    # Written in gamma and divided by b c^2 it neither cancels nor underflows. It is convex, so
+    # that Newton's method falls to the larger root from an upper bound.
+    gamma = np.minimum(1.0, (np.cbrt(2.0 * b * (1.0 + b)) - b) / c)
+    # ends: raises
+    for _ in range(_STEPS):
+        cube, square = c * c * gamma * gamma * (gamma / b), c * gamma * gamma
+        linear = 6.0 * b * gamma
+        value = gamma * (cube + 4.0 * square + linear - 2.0 * (1.0 + 2.0 * b)) + b
+        step = value / (4.0 * cube + 12.0 * square + 2.0 * linear - 2.0 * (1.0 + 2.0 * b))
+        gamma = gamma - step
+        if np.all(np.abs(step) <= 1e-15 * gamma):
+            return gamma[()]
+    raise RuntimeError(f"gamma of the two-dimensional staircase: not found in {_STEPS} steps")
 
 
 def steps(x: Array, width: float) -> tuple[Array, Array]:

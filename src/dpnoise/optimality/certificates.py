@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
 
 
-class Certificate(Protocol):
+class FloorCertificate(Protocol):
     """What proves a lower bound on sum w_i sigma_i^2, and computes it from itself alone."""
 
     @property
@@ -197,11 +197,11 @@ class Blocks:
 
     Parameters
     ----------
-    parts : tuple of Certificate
+    parts : tuple of FloorCertificate
         In the order of the blocks.
     """
 
-    parts: tuple[Certificate, ...]
+    parts: tuple[FloorCertificate, ...]
 
     @property
     def method(self) -> str:
@@ -227,12 +227,12 @@ class Layers:
     ----------
     sizes : tuple of int
         Each l, falling.
-    parts : tuple of Certificate
+    parts : tuple of FloorCertificate
         Of l coordinates with equal weights.
     """
 
     sizes: tuple[int, ...]
-    parts: tuple[Certificate, ...]
+    parts: tuple[FloorCertificate, ...]
 
     @property
     def method(self) -> str:
@@ -268,12 +268,12 @@ class Inclusion:
     ----------
     inner : Sensitivity
         An l2 ball within the set.
-    part : Certificate
+    part : FloorCertificate
         For that ball.
     """
 
     inner: L2
-    part: Certificate
+    part: FloorCertificate
 
     @property
     def method(self) -> str:
@@ -301,12 +301,12 @@ class Subsets:
     ----------
     inner : LInf
         The cube of k coordinates.
-    part : Certificate
+    part : FloorCertificate
         For that cube with equal weights.
     """
 
     inner: LInf
-    part: Certificate
+    part: FloorCertificate
 
     @property
     def method(self) -> str:
@@ -325,6 +325,6 @@ class Subsets:
         return share * self.part.bound(self.inner, epsilon, delta, np.ones(self.inner.of))
 
 
-def _kinds(parts: tuple[Certificate, ...]) -> str:
+def _kinds(parts: tuple[FloorCertificate, ...]) -> str:
     """Methods of several certificates, each named once."""
     return " + ".join(dict.fromkeys(part.method for part in parts))

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.optimality.certificates import (
     Blocks,
-    Certificate,
+    FloorCertificate,
     Inclusion,
     Layers,
     Projection,
@@ -69,7 +68,7 @@ class Floor:
         variance sum w_i sigma_i^2, without weights the mean variance per coordinate.
     method : str
         Kind of the certificate.
-    certificate : Certificate
+    certificate : FloorCertificate
         What proves the bound: projections, multipliers or transport steps.
     sensitivity : Sensitivity
         Set of differences.
@@ -83,7 +82,7 @@ class Floor:
 
     value: float
     method: str
-    certificate: Certificate | ErrorCertificate
+    certificate: FloorCertificate | ErrorCertificate
     sensitivity: Sensitivity
     epsilon: float
     delta: float
@@ -228,10 +227,10 @@ def _weights(problems: Problems, weights: Any, shape: tuple[int, ...] | None) ->
 
 def candidates(
     sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool = False
-) -> list[tuple[float, Certificate]]:
+) -> list[tuple[float, FloorCertificate]]:
     """Pairs of a bound on sum w_i sigma_i^2 and its certificate, never empty."""
     problem = (sensitivity, epsilon, delta, weights)
-    found: list[Certificate] = []
+    found: list[FloorCertificate] = []
     scalar = scalar_certificate(epsilon, delta, fine=fine)
     symmetric = unconditional(sensitivity)
     if symmetric:
@@ -254,7 +253,7 @@ def candidates(
 
 def _exchangeable(
     sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool
-) -> list[Certificate]:
+) -> list[FloorCertificate]:
     """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
     unit = sensitivity.exchangeable(weights)
     if unit is None:
@@ -288,7 +287,7 @@ def _sizes(weights: Array) -> list[int]:
 
 def _symmetric(
     sensitivity: Sensitivity, epsilon: float, delta: float, fine: bool
-) -> list[Certificate]:
+) -> list[FloorCertificate]:
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
     if isinstance(sensitivity, LInf):
@@ -298,14 +297,14 @@ def _symmetric(
     if isinstance(sensitivity, AtMost):
         ball = L2(sensitivity.inner_radius, K)
         cube = LInf(sensitivity.each, sensitivity.m)
-        found: list[Certificate] = [
+        found: list[FloorCertificate] = [
             Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta, fine)
         ]
         return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
     return []
 
 
-def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
+def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
     """Certificates for an l2 ball with equal weights."""
     if delta == 0.0:
         return [radial_certificate(K, epsilon)]
@@ -314,9 +313,9 @@ def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
     return []
 
 
-def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
+def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
     """Certificates for an l2 ball with equal weights, delta > 0."""
-    tests: list[Certificate | None] = [radial_test(K, epsilon, delta, FAST)]
+    tests: list[FloorCertificate | None] = [radial_test(K, epsilon, delta, FAST)]
     if fine:
         tests.append(radial_test(K, epsilon, delta, FINE))
     if fine and K <= _MOST_GRADED and epsilon <= _LARGEST_GRADED:
@@ -324,18 +323,18 @@ def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificat
     return [test for test in tests if test]
 
 
-def _one_step(sensitivity: L2 | LInf, epsilon: float, delta: float) -> list[Certificate]:
+def _one_step(sensitivity: L2 | LInf, epsilon: float, delta: float) -> list[FloorCertificate]:
     """Certificate for large epsilon, if it proves anything."""
     step = best_step(sensitivity, epsilon, delta) if epsilon > _SMALLEST_STEP_EPSILON else None
     return [step] if step else []
 
 
-def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
+def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
     """Certificates for a cube with equal weights."""
     if K == 1:
         return []
     product = product_test(K, epsilon, delta)
-    found: list[Certificate] = [product] if product else []
+    found: list[FloorCertificate] = [product] if product else []
     if delta > 0.0:
         found += _smaller_cubes(K, epsilon, delta)
     found += projected_cubes(K, epsilon, delta, fine=fine)
@@ -346,7 +345,7 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
     return found
 
 
-def _smaller_cubes(K: int, epsilon: float, delta: float) -> list[Certificate]:
+def _smaller_cubes(K: int, epsilon: float, delta: float) -> list[FloorCertificate]:
     """Product tests of fewer than K coordinates of a cube: a test of k of them pays 2^k delta."""
     most = min(K, max(2, int(-math.log2(delta))))
     sizes = range(max(2, most - _FEWER), min(most, K - 1) + 1)

@@ -30,7 +30,7 @@ from dpnoise.sensitivity.balls import L2, LInf
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.optimality.certificates import Certificate
+    from dpnoise.optimality.certificates import FloorCertificate
     from dpnoise.sensitivity.base import Sensitivity
 
 _MARGIN = 1e-11  # relative, of the volume of a ball with the radius found
@@ -58,13 +58,13 @@ class Rearrangement:
         they may be exchanged.
     kept : float
         lambda^K, the volume of the ball used as a share of the set's: 1 for delta = 0, else less.
-    part : Certificate
+    part : FloorCertificate
         For the l2 ball of radius 1 with equal weights.
     """
 
     size: int
     kept: float
-    part: Certificate
+    part: FloorCertificate
 
     @property
     def method(self) -> str:
@@ -96,13 +96,13 @@ class ProjectedCube:
         The number k of dimensions of the image.
     kept : float
         As of `Rearrangement`.
-    part : Certificate
+    part : FloorCertificate
         For the l2 ball of radius 1 in k dimensions with equal weights.
     """
 
     size: int
     kept: float
-    part: Certificate
+    part: FloorCertificate
 
     @property
     def method(self) -> str:

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.noise.exponential_power import mills_ratio
 
 if TYPE_CHECKING:

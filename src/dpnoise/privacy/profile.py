@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.scalar.shift import check_shift, shifted

@@ -1,7 +1,7 @@
 """The profile of K-norm noise in the l2 norm, from above and to second order.
 
 Lengths are in units of the scale, so that neighbours are at most a = 1 / scale apart. With g of
-l2 balls (`dpnoise.joint.uncovered`), I the incomplete beta function with both parameters
+l2 balls (`dpnoise.joint.profile`), I the incomplete beta function with both parameters
 (K + 1) / 2, regularised, V a gamma variate of shape K + 1 and e = epsilon / a, delta is
 
     A - exp(epsilon) B,  A = E I(x(1 / V)),  B = E I(y(1 / V)),
@@ -34,6 +34,21 @@ _EACH, _FEWEST, _MOST = 96.0, 96, 1024  # epsilons for each root of K, and their
 _TAIL = 1e-250  # of V, left to the outermost cells
 _SMALLER = 1.0 - 2.0**-44  # of epsilon: more than the rounding of the arguments
 _TINY = 1e-290  # more than an underflow
+
+
+class Spherical(NamedTuple):
+    """K-norm noise in the l2 norm, or that of an ellipsoid, for a sensitivity of 1 in that norm.
+
+    Attributes
+    ----------
+    dimension : int
+        The number K of coordinates, above 1.
+    scale : Fraction
+        The scale.
+    """
+
+    dimension: int
+    scale: Fraction
 
 
 def relative_error(dimension: float) -> float:

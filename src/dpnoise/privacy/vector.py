@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.integers import IntegerNoise

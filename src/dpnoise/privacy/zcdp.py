@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.integers import IntegerNoise

@@ -24,7 +24,7 @@ from dpnoise._results import labelled_cells
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.exact import as_double_above
-from dpnoise.releases.answers import Entry, Released, Request
+from dpnoise.releases.answers import Entry, Released, ReleaseRequest
 from dpnoise.releases.sums import noisy, power_below, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
@@ -79,7 +79,7 @@ def _smallest(
 def count(
     records: ArrayLike,
     contribution: int,
-    request: Request,
+    request: ReleaseRequest,
 ) -> Released:
     """The private number of records."""
     problems = Problems("release.count")
@@ -111,7 +111,7 @@ def histogram(
     values: ArrayLike,
     edges: ArrayLike | None,
     categories: Any,  # noqa: ANN401  (labels)
-    request: Request,
+    request: ReleaseRequest,
 ) -> Released:
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
@@ -191,7 +191,7 @@ def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) ->
 def total(
     values: ArrayLike,
     bounds: tuple[float, float],
-    request: Request,
+    request: ReleaseRequest,
     *,
     mean: bool,
 ) -> Released:
@@ -258,7 +258,7 @@ def _exact_sum(steps: Array) -> int:
 def _released(
     exact: Fraction,
     sensitivity: float,
-    request: Request,
+    request: ReleaseRequest,
 ) -> Released:
     """An exact rational number with continuous noise."""
     from dpnoise.releases.continuous import Uniform, multiple  # noqa: PLC0415 - brings flint
@@ -290,7 +290,7 @@ def quantile(
     values: ArrayLike,
     q: float,
     bounds: tuple[float, float],
-    request: Request,
+    request: ReleaseRequest,
 ) -> Released:
     """The private quantile at q."""
     problems = Problems("release.quantile")

@@ -180,7 +180,7 @@ class Released(EqualByValue):
         return self.entry.spending()
 
 
-class Request(NamedTuple):
+class ReleaseRequest(NamedTuple):
     """The privacy that is asked for, the budget that pays, and the source of bits."""
 
     epsilon: float

@@ -103,7 +103,7 @@ def multiple(
     return sign * (whole + steps(noise, uniform, step / scale, place - whole))
 
 
-class Table(NamedTuple):
+class TailTable(NamedTuple):
     """Cells of |T| of one width; entries by cell unless said otherwise.
 
     Attributes
@@ -148,7 +148,7 @@ class Table(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def table_of(noise: Noise) -> Table:
+def table_of(noise: Noise) -> TailTable:
     """The table of one noise."""
     exponent = math.frexp(noise.mean_abs() / _CELLS)[1] - 1
     width = Fraction(2) ** exponent
@@ -173,7 +173,7 @@ def table_of(noise: Noise) -> Table:
         margins = (_MARGIN * tails[:-1] + _BITS_LEFT) / smallest
     # The last cell, and those without mass, are not for doubles.
     margins = np.where(np.isfinite(margins) & (tails[1:] > 0.0), margins, np.inf)
-    return Table(width, tails, masses, left, right, margins)
+    return TailTable(width, tails, masses, left, right, margins)
 
 
 class Uniform:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpnoise._results import labelled_like
 from dpnoise.releases.aggregates import count, histogram, quantile, total
-from dpnoise.releases.answers import Request
+from dpnoise.releases.answers import ReleaseRequest
 from dpnoise.releases.entropy import Entropy
 from dpnoise.releases.sums import noisy
 
@@ -131,7 +131,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
         return count(records, contribution, asked)
 
     def histogram(
@@ -177,7 +177,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
         return histogram(values, edges, categories, asked)
 
     def sum(
@@ -218,7 +218,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
         return total(values, bounds, asked, mean=False)
 
     def mean(
@@ -259,7 +259,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
         return total(values, bounds, asked, mean=True)
 
     def quantile(
@@ -303,7 +303,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = Request(epsilon, 0.0, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, 0.0, relation, budget, self._entropy)
         return quantile(values, q, bounds, asked)
 
 

@@ -17,10 +17,10 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.joint.vectors import KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
-from dpnoise.noise.vectors import KNorm, Staircase2D
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,8 @@ from flint import arb, ctx
 from scipy import special
 
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.noise import NormStaircase, RadialNoise, as_joint
+from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.joint.vectors import Staircase2D
 from dpnoise.releases.continuous import ball
 from dpnoise.releases.points import (
     Balls,
@@ -112,7 +113,7 @@ class _Column:
 
 def rounded_vectors(values: Array, noise: Any, step: Array, entropy: Entropy) -> Array:  # noqa: ANN401
     """Multiples of `step`, shape (K,), next to values + X; shape (rows, K)."""
-    joint = as_joint(noise)
+    joint = noise.in_its_ball if isinstance(noise, Staircase2D) else noise
     found = np.empty(values.shape)
     rows = max(1, _ENTRIES // values.shape[1])
     for first in range(0, values.shape[0], rows):

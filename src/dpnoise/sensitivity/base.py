@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import draws, floats, points
+from dpnoise._validation import Problems, draws, floats, is_integer, points
 from dpnoise.sensitivity.relation import check_relation, joined, promise
 
 if TYPE_CHECKING:

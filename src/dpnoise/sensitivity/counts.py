@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.base import Weights
-    from dpnoise.sensitivity.cut_cube import Moments
+    from dpnoise.sensitivity.cut_cube import VolumeMoments
 
 _SUBJECT = "sensitivity of counts"
 
@@ -337,7 +337,7 @@ class SolidCounts(Counts):
 
     @cached_property
     @abstractmethod
-    def moments(self) -> Moments:
+    def moments(self) -> VolumeMoments:
         """The integers by which the set is measured."""
 
     @property
@@ -419,7 +419,7 @@ class AddRemoveCounts(SolidCounts):
         return m == 1
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> VolumeMoments:
         """The integers by which the set is measured; for m = K, where all V_j = 1, known."""
         return add_remove_moments(self.m, self.of)
 
@@ -512,7 +512,7 @@ class ReplaceOneCounts(SolidCounts):
         return LInf(self.each, self.of, relation=self.relation) if self.m == self.of else None
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> VolumeMoments:
         """The integers by which the set is measured."""
         return replace_one_moments(self.m, self.of)
 

@@ -159,7 +159,7 @@ def listed_vertices(K: int, patterns: list[tuple[int, int]], each: float) -> Arr
     return np.array(found)
 
 
-class Moments(NamedTuple):
+class VolumeMoments(NamedTuple):
     """Integers by which a set is measured, for c = 1.
 
     Attributes
@@ -183,11 +183,11 @@ class Moments(NamedTuple):
         return self.cumulated[-1]
 
 
-def add_remove_moments(m: int, K: int) -> Moments:
+def add_remove_moments(m: int, K: int) -> VolumeMoments:
     """The integers of conv(C, -C); for m = K all V_j are 1, and they have closed forms."""
     if m == K:
         steps = range(12, 12 * (K + 1) + 1, 12)
-        return Moments(steps, 2 * (K + 1) * (K + 2), (K + 1) * (K + 2) * (K + 3), 12)
+        return VolumeMoments(steps, 2 * (K + 1) * (K + 2), (K + 1) * (K + 2) * (K + 3), 12)
     cut = cut_cubes(m, K)
     cumulated, total, first, square, facets = [], 0, 0, 0, 0
     whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
@@ -199,10 +199,10 @@ def add_remove_moments(m: int, K: int) -> Moments:
             square += part * cut.square[j] * other
             facets += part * cut.lower[j - 1] * other
         whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
-    return Moments(cumulated, first, square, facets)
+    return VolumeMoments(cumulated, first, square, facets)
 
 
-def replace_one_moments(m: int, K: int) -> Moments:
+def replace_one_moments(m: int, K: int) -> VolumeMoments:
     """The integers of C - C."""
     cut = cut_cubes(m, K)
     cumulated, total, first, square, facets = [], 0, 0, 0, 0
@@ -218,4 +218,4 @@ def replace_one_moments(m: int, K: int) -> Moments:
             square += part * more * cut.square[j] * other
             facets += part * part * cut.lower[j - 1] * other
         whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
-    return Moments(cumulated, first, square, min(2 * m, K) * facets)
+    return VolumeMoments(cumulated, first, square, min(2 * m, K) * facets)

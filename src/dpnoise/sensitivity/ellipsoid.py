@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import (
     LARGEST,

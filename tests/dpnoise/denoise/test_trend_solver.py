@@ -10,7 +10,7 @@ from scipy import optimize, sparse
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import difference_operator
 from dpnoise.denoise.trend_solver import (
-    Program,
+    TrendProgram,
     certain_signs,
     interior_point,
     objective,
@@ -71,7 +71,7 @@ def test_a_difference_that_the_penalty_just_levels_has_no_certain_sign():
 @orders
 def test_a_program_serves_any_data_and_penalty(order):
     D = difference_operator(CITY, order)
-    program = Program(D)
+    program = TrendProgram(D)
     for data, penalty in [(Y, 0.5), (Y, 50.0), (1000.0 * Y[::-1], 5.0), (Y, 0.5), (Y, 1e-4)]:
         again = solve(CITY, order, D, data, penalty, program)
         once = solve(CITY, order, D, data, penalty)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from dpnoise import L1, L2, Box, Gaussian, Laplace, LInf, Staircase, Subbotin, TruncatedLaplace
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.noise import KNorm, Staircase2D
+from dpnoise.noise import Staircase2D
 from for_all import for_all
 from joint_sets import SETS
 
@@ -76,17 +76,6 @@ def test_one_coordinate_is_the_noise_of_the_scalar_families(ball):
         assert np.allclose(noise.logpdf(t[:, None]), other.logpdf(t), rtol=1e-13, atol=1e-13)
         assert math.isclose(noise.var()[0], other.var(), rel_tol=1e-13)
         assert math.isclose(noise.mean_abs()[0], other.mean_abs(), rel_tol=1e-13)
-
-
-def test_k_norm_noise_of_the_three_norms():
-    x = np.random.default_rng(5).normal(size=(10, 6))
-    for ball, norm in ((LInf(1.0, of=6), math.inf), (L2(1.0, of=6), 2), (SETS[3], 1)):
-        noise = RadialNoise(ball, 0.8)
-        known = KNorm(norm, ball.dimension, 0.8 * float(ball.box[0]))
-        points = x[:, : ball.dimension]
-        assert np.allclose(noise.logpdf(points), known.logpdf(points), rtol=1e-13)
-        assert math.isclose(noise.var()[0], known.var(), rel_tol=1e-14)
-        assert math.isclose(noise.mean_abs()[0], known.mean_abs(), rel_tol=1e-13)
 
 
 @for_all("K", [1, 5, 10, 1000])

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise import L1, L2, AtMost, Box, Counts, LInf
-from dpnoise.joint.uncovered import Uncovered, relative_error
+from dpnoise.joint.profile import Uncovered, relative_error
 from for_all import for_all
 from joint_sets import SETS, corners
 

@@ -18,7 +18,7 @@ from dpnoise import (
     best,
     compare,
 )
-from dpnoise.mechanisms.noise import mean_largest, mean_norm
+from dpnoise.mechanisms.table import mean_largest, mean_norm
 
 SETS = [
     LInf(1.0, of=3),

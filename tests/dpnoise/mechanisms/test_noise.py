@@ -6,7 +6,8 @@ from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Gaussian, Laplace, LInf, Product
 from dpnoise.joint.noise import RadialNoise
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, marginals
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.table import marginals
 from dpnoise.noise import KNorm
 
 

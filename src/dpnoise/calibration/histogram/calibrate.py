@@ -25,7 +25,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.histogram.search import (
     STDS,
-    Found,
+    CertifiedHistogram,
     Target,
     gaussian_epsilon,
     searched_by_epsilon,
@@ -73,7 +73,7 @@ class HistogramCalibration:
         return Ledger({share: self.dimension}, stated=stated(self.epsilon, self.delta))
 
 
-def _attempted(search: Callable[[], Found]) -> Found | RuntimeError:
+def _attempted(search: Callable[[], CertifiedHistogram]) -> CertifiedHistogram | RuntimeError:
     """What a search finds, or why it finds nothing."""
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
@@ -82,7 +82,7 @@ def _attempted(search: Callable[[], Found]) -> Found | RuntimeError:
         return RuntimeError(f"histogram calibration: nothing was found ({error})")
 
 
-def _by_epsilon(epsilon: float, copies: int, delta: float) -> Found:
+def _by_epsilon(epsilon: float, copies: int, delta: float) -> CertifiedHistogram:
     """Noise of the least variance, for sensitivity 1, the histograms of other families included."""
     found = _attempted(lambda: searched_by_epsilon(epsilon, copies, delta))
     rival = rival_by_epsilon(epsilon, copies, delta)
@@ -93,7 +93,7 @@ def _by_epsilon(epsilon: float, copies: int, delta: float) -> Found:
     return rival if rival is not None and rival.noise.var() < found.noise.var() else found
 
 
-def _by_std(std: float, copies: int, delta: float) -> Found:
+def _by_std(std: float, copies: int, delta: float) -> CertifiedHistogram:
     """Noise of the least epsilon, for sensitivity 1, the histograms of other families included."""
     smooth = gaussian_epsilon(Target(copies, math.log(delta)), std)
     if smooth == 0.0:
@@ -237,14 +237,16 @@ def _enlarged(noise: Noise, step: float) -> Noise:
     return noise.scaled(1.0 + step)
 
 
-def _certified(noise: Noise, epsilon: float, copies: int, delta: float) -> Found | None:
+def _certified(
+    noise: Noise, epsilon: float, copies: int, delta: float
+) -> CertifiedHistogram | None:
     """A family's noise as a histogram, enlarged until it is certified; None if it is not."""
     for step in _LESS:
         with suppress(ValueError):
             found = as_histogram(_enlarged(noise, step))
             upper = float(vector_profile(found, 1.0, epsilon, copies=copies).upper)
             if upper <= delta:
-                return Found(found, epsilon, upper)
+                return CertifiedHistogram(found, epsilon, upper)
     return None
 
 
@@ -263,12 +265,14 @@ def _smallest(
     return noise, name
 
 
-def rival_by_epsilon(epsilon: float, copies: int, delta: float) -> Found | None:
+def rival_by_epsilon(epsilon: float, copies: int, delta: float) -> CertifiedHistogram | None:
     """The family of minimum variance for an epsilon, as a histogram."""
     return _certified(_smallest(FAMILIES, epsilon, copies, delta)[0], epsilon, copies, delta)
 
 
-def rival_by_std(std: float, epsilon: float, copies: int, delta: float) -> Found | None:
+def rival_by_std(
+    std: float, epsilon: float, copies: int, delta: float
+) -> CertifiedHistogram | None:
     """A family's noise of a standard deviation with an epsilon below a given one, if there is any.
 
     Of the family of minimum variance at the given epsilon.

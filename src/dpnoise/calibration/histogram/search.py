@@ -49,7 +49,7 @@ _GROWTH, _FASTER = 1e-4, 3.0  # relative, by which the variance grows where that
 _SLOPE = 1e-4  # relative step of epsilon
 
 
-class Found(NamedTuple):
+class CertifiedHistogram(NamedTuple):
     """Histogram noise with its certified epsilon and delta."""
 
     noise: Histogram
@@ -57,25 +57,25 @@ class Found(NamedTuple):
     delta: float
 
 
-class _Search(NamedTuple):
+class _CellSearch(NamedTuple):
     """A grid of cells, and what is searched for on it."""
 
-    cells: Cells
+    cells: HistogramCells
     target: Target
 
     @classmethod
-    def on(cls, std: float, finer: float, target: Target) -> _Search:
+    def on(cls, std: float, finer: float, target: Target) -> _CellSearch:
         """A grid for noise of about that standard deviation."""
         n = min(max(round(_CELLS / std * finer), 1), _MOST_CELLS)
         size = math.ceil(_LISTED * std * n) + n
-        return cls(Cells.of(n, size, math.exp(-math.sqrt(2.0) / std)), target)
+        return cls(HistogramCells.of(n, size, math.exp(-math.sqrt(2.0) / std)), target)
 
     @property
     def places(self) -> Array:
         """The centres of the cells, in units of the sensitivity."""
         return np.arange(self.cells.weight.size) / self.cells.n
 
-    def best(self, std: float) -> Descent:
+    def best(self, std: float) -> FoundMasses:
         """The better of the searches from Laplace and Gaussian noise."""
         smooth = gaussian_epsilon(self.target, std)
         pure = math.sqrt(2.0) * self.target.copies / std
@@ -84,11 +84,11 @@ class _Search(NamedTuple):
         found = [self.from_start(psi, std, epsilon) for psi, epsilon in starts]
         return min(found, key=lambda one: one.epsilon)
 
-    def from_start(self, psi: Array, std: float, epsilon: float) -> Descent:
+    def from_start(self, psi: Array, std: float, epsilon: float) -> FoundMasses:
         """The search from given noise."""
         return descend(self.cells, psi, self.target, std * std, epsilon)
 
-    def noise(self, found: Descent) -> Histogram:
+    def noise(self, found: FoundMasses) -> Histogram:
         """What was found, as noise that falls with |t|."""
         masses, ratio = sorted_masses(self.cells, found.masses)
         return Histogram(1.0, self.cells.n, tuple(masses.tolist()), ratio)
@@ -108,9 +108,9 @@ def gaussian_epsilon(target: Target, std: float) -> float:
     return float(optimize.brentq(excess, 0.0, high, rtol=1e-9))
 
 
-def _fine(coarse: _Search, found: Descent, std: float) -> tuple[_Search, Descent]:
+def _fine(coarse: _CellSearch, found: FoundMasses, std: float) -> tuple[_CellSearch, FoundMasses]:
     """The search on cells of full fineness, from what was found on coarse ones."""
-    search = _Search.on(std, 1.0, coarse.target)
+    search = _CellSearch.on(std, 1.0, coarse.target)
     if search.cells.n == coarse.cells.n and search.cells.weight.size == coarse.cells.weight.size:
         return search, found
     psi = np.interp(search.places, coarse.places, found.psi)
@@ -140,16 +140,18 @@ def _minimum_epsilon(
     return best
 
 
-def searched_by_std(std: float, copies: int, delta: float) -> Found:
+def searched_by_std(std: float, copies: int, delta: float) -> CertifiedHistogram:
     """What the search finds for a standard deviation, in units of the sensitivity."""
-    coarse = _Search.on(std, 1.0 / _COARSER, Target(copies, math.log(delta)))
+    coarse = _CellSearch.on(std, 1.0 / _COARSER, Target(copies, math.log(delta)))
     search, found = _fine(coarse, coarse.best(std), std)
     noise = search.noise(found)
     epsilon, reached = _minimum_epsilon(noise, copies, delta, found.epsilon)
-    return Found(noise, epsilon, reached)
+    return CertifiedHistogram(noise, epsilon, reached)
 
 
-def _closer(search: _Search, found: Descent, std: float, epsilon: float) -> tuple[Descent, float]:
+def _closer(
+    search: _CellSearch, found: FoundMasses, std: float, epsilon: float
+) -> tuple[FoundMasses, float]:
     """A variance with a least epsilon next to a given one, by Newton's method."""
     # ends: the variance is taken of the masses that were found
     for _ in range(_NEWTON):
@@ -161,12 +163,12 @@ def _closer(search: _Search, found: Descent, std: float, epsilon: float) -> tupl
     return found, std
 
 
-def searched_by_epsilon(epsilon: float, copies: int, delta: float) -> Found:
+def searched_by_epsilon(epsilon: float, copies: int, delta: float) -> CertifiedHistogram:
     """What the search finds for an epsilon, for sensitivity 1."""
     target = Target(copies, math.log(delta) - _MARGIN)
     smooth = math.sqrt(copies) * float(gaussian_sigma(epsilon, delta))
     std = min(max(min(smooth, math.sqrt(2.0) * copies / epsilon), STDS[0]), STDS[1])
-    coarse = _Search.on(std, 1.0 / _COARSER, target)
+    coarse = _CellSearch.on(std, 1.0 / _COARSER, target)
     found, std = _closer(coarse, coarse.best(std), std, epsilon)
     search, found = _fine(coarse, found, std)
     found, std = _closer(search, found, std, epsilon)
@@ -175,7 +177,7 @@ def searched_by_epsilon(epsilon: float, copies: int, delta: float) -> Found:
         noise = search.noise(found)
         reached = float(vector_profile(noise, 1.0, epsilon, copies=copies).upper)
         if reached <= delta:
-            return Found(noise, epsilon, reached)
+            return CertifiedHistogram(noise, epsilon, reached)
         std *= 1.0 + _GROWTH * _FASTER**k
         found = search.from_start(found.psi, std, epsilon)
     raise RuntimeError("histogram calibration: what was found could not be certified")
@@ -194,7 +196,7 @@ class Target(NamedTuple):
     log_delta: float
 
 
-class Descent(NamedTuple):
+class FoundMasses(NamedTuple):
     """Masses found and their epsilon; by how much it changes with the variance."""
 
     psi: Array
@@ -213,7 +215,9 @@ def _far_enough(log_delta: float) -> Callable[[optimize.OptimizeResult], None]:
     return stop
 
 
-def descend(cells: Cells, psi: Array, target: Target, variance: float, epsilon: float) -> Descent:
+def descend(
+    cells: HistogramCells, psi: Array, target: Target, variance: float, epsilon: float
+) -> FoundMasses:
     """Masses of a given variance with the least epsilon near a start, whose own is about given.
 
     Each round lowers delta at the epsilon of the last one.
@@ -260,7 +264,7 @@ def descend(cells: Cells, psi: Array, target: Target, variance: float, epsilon: 
     )
     slope = (upper.log_delta - lower.log_delta) / (2.0 * step)
     square = multipliers(p, 0.5 * (lower.gradient + upper.gradient))[1]
-    return Descent(psi, p, epsilon, float(-square / slope))
+    return FoundMasses(psi, p, epsilon, float(-square / slope))
 
 
 _POINTS = 2**13  # of the lattice of losses
@@ -284,7 +288,7 @@ class Lattice(NamedTuple):
         return (self.start + np.arange(float(_POINTS))) * self.h
 
 
-def plan(cells: Cells, p: Array, copies: int, epsilon: float) -> Lattice:
+def plan(cells: HistogramCells, p: Array, copies: int, epsilon: float) -> Lattice:
     """A lattice around the sum of the losses, weighted so that it lies around epsilon."""
     here, there, factor = cells.pair(p)
     loss, mass = np.log(here / there), factor * here
@@ -309,7 +313,7 @@ def plan(cells: Cells, p: Array, copies: int, epsilon: float) -> Lattice:
     return Lattice(h, c, round(epsilon / h) - _POINTS // 2)
 
 
-class Composition(NamedTuple):
+class ComposedDelta(NamedTuple):
     """Log delta of composed noise at one epsilon, and its gradient by the masses."""
 
     log_delta: float
@@ -326,7 +330,7 @@ def _above(part: Array) -> Array:
     return np.append(np.cumsum(part[::-1])[::-1], 0.0)
 
 
-class Sums(NamedTuple):
+class LossSums(NamedTuple):
     """The composed loss on a lattice: what its profile is made of, in units of exp(log_unit).
 
     At lattice point k, delta is above[k] - e^(level - middle) rest[k].
@@ -367,7 +371,9 @@ class Sums(NamedTuple):
         return math.log(max(delta, _TINY)) + unit
 
 
-def composed(cells: Cells, p: Array, copies: int, lattice: Lattice) -> tuple[Sums, IntArray, Array]:
+def composed(
+    cells: HistogramCells, p: Array, copies: int, lattice: Lattice
+) -> tuple[LossSums, IntArray, Array]:
     """The composed loss of given masses; the lattice point below each loss; factors of masses."""
     h, c, _ = lattice
     here, there, factor = cells.pair(p)
@@ -383,14 +389,14 @@ def composed(cells: Cells, p: Array, copies: int, lattice: Lattice) -> tuple[Sum
     one = one + np.bincount((place + 1) % _POINTS, high, minlength=_POINTS)
     scale = float(one.sum())
     nothing = np.zeros(0)
-    sums = Sums(lattice, loss, top, scale, fft.rfft(one / scale), nothing, nothing)
+    sums = LossSums(lattice, loss, top, scale, fft.rfft(one / scale), nothing, nothing)
     above, rest = sums.above_and_rest(copies)
     return sums._replace(above=above, rest=rest), place, factor
 
 
 def composition(
-    cells: Cells, p: Array, copies: int, epsilon: float, lattice: Lattice
-) -> Composition:
+    cells: HistogramCells, p: Array, copies: int, epsilon: float, lattice: Lattice
+) -> ComposedDelta:
     """Log delta at an epsilon and its gradient; the losses are not far outside the lattice."""
     sums, place, factor = composed(cells, p, copies, lattice)
     log_delta = sums.log_delta(copies, epsilon)
@@ -406,10 +412,12 @@ def composition(
     b = np.diff(value) / -math.expm1(-h) * np.exp(points[:-1] * h)
     a = value[:-1] + b * np.exp(-points[:-1] * h)
     slot = place - points[0]
-    return Composition(log_delta, cells.gather(factor * a[slot], -factor * b[slot]))
+    return ComposedDelta(log_delta, cells.gather(factor * a[slot], -factor * b[slot]))
 
 
-def minimum_epsilon(cells: Cells, p: Array, copies: int, log_delta: float, guess: float) -> float:
+def minimum_epsilon(
+    cells: HistogramCells, p: Array, copies: int, log_delta: float, guess: float
+) -> float:
     """The least epsilon of given masses, without bounds, looked for from above."""
     # ends: raises; noise of another family is handed out
     for _ in range(_WINDOWS):
@@ -418,7 +426,7 @@ def minimum_epsilon(cells: Cells, p: Array, copies: int, log_delta: float, guess
         low, high = ((lattice.start + k) * lattice.h for k in (1, _POINTS - 2))
         low = max(low, sums.middle - _SEARCHED, 0.0)
 
-        def excess(epsilon: float, sums: Sums = sums) -> float:
+        def excess(epsilon: float, sums: LossSums = sums) -> float:
             return sums.log_delta(copies, epsilon) - log_delta
 
         if excess(low) > 0.0 > excess(high):
@@ -433,7 +441,7 @@ _LIGHTEST = 1e-120  # of the mass of cell 0: no mass falls below
 _DOUBLINGS = 60
 
 
-class Cells(NamedTuple):
+class HistogramCells(NamedTuple):
     """Cells j = 0, ..., m - 1 of unit-sensitivity noise with n cells to the unit, and their tail.
 
     `weight` and `square` are the factors of the masses in the total and in the variance.
@@ -445,7 +453,7 @@ class Cells(NamedTuple):
     square: Array
 
     @classmethod
-    def of(cls, n: int, size: int, ratio: float) -> Cells:
+    def of(cls, n: int, size: int, ratio: float) -> HistogramCells:
         """So many cells and a ratio of the tail."""
         x, r = np.arange(size) / n, ratio
         weight = np.append(1.0, np.full(size - 1, 2.0))
@@ -503,7 +511,7 @@ class Cells(NamedTuple):
         return found
 
 
-def sorted_masses(cells: Cells, p: Array) -> tuple[Array, float]:
+def sorted_masses(cells: HistogramCells, p: Array) -> tuple[Array, float]:
     """Masses that fall with |t|, closest to given ones, and a ratio with which their tail does."""
     fitted = optimize.isotonic_regression(p, weights=cells.weight, increasing=False).x
     return fitted, min(cells.ratio, float(fitted[-1] / fitted[-cells.n]))

@@ -38,13 +38,13 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.inversion.transform import integrate
-from dpnoise.privacy.inversion.trapezoid import Plan, Rule, truncated_sums
+from dpnoise.privacy.inversion.trapezoid import Rule, TrapezoidPlan, truncated_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
-    from dpnoise.privacy.inversion.loss import CoordinateLoss, Stretch
+    from dpnoise.privacy.inversion.loss import CoordinateLoss, NoiseStretch
     from dpnoise.privacy.inversion.transform import LossTransform
 
     Atoms = Sequence[tuple[float, float]]
@@ -276,7 +276,7 @@ class Inversion:
         log_delta, log_error = np.logaddexp.reduce(terms)
         return float(log_delta), float(log_error)
 
-    def _plan(self, rule: Rule, tolerance: float) -> Plan:
+    def _plan(self, rule: Rule, tolerance: float) -> TrapezoidPlan:
         """The cheapest plan that keeps to the tolerance, or comes closest."""
         most = max(min(_MOST_POINTS, int(self._most / self._rows)), 100)
         plans = []
@@ -300,7 +300,9 @@ class Inversion:
             return min(good, key=lambda plan: (plan.blur > sought, plan.points))
         return min(plans, key=lambda plan: plan.tail)
 
-    def _apply(self, rule: Rule, plan: Plan, removed: list[tuple[float, float]]) -> LogBounds:
+    def _apply(
+        self, rule: Rule, plan: TrapezoidPlan, removed: list[tuple[float, float]]
+    ) -> LogBounds:
         """Bounds on log delta from one plan."""
         sums = truncated_sums(rule, plan)
         slack = plan.tail + sums.rounding
@@ -324,7 +326,7 @@ class Inversion:
         return found
 
 
-def _beyond(cut: Stretch, x: Array) -> Array:
+def _beyond(cut: NoiseStretch, x: Array) -> Array:
     """Return, as rows like `cut`, the parts of a stretch on which zeta exceeds x."""
     psi, zeta = cut[1:4], cut[4:7]
     start = zeta[0] - x  # zeta at y = 0, from x
@@ -360,7 +362,7 @@ def _beyond(cut: Stretch, x: Array) -> Array:
 
 
 def continuous_delta(
-    stretches: Sequence[Stretch], x: Array, doubt: float = 0.0
+    stretches: Sequence[NoiseStretch], x: Array, doubt: float = 0.0
 ) -> tuple[Array, Array, Array]:
     """The profile E (1 - e^(x - L))_+ of the continuous part of a loss at x of any sign.
 

@@ -35,7 +35,7 @@ _SAME = 1e-14
 _NEGLIGIBLE = 1e-25  # length of a stretch in units of the shift or of the noise
 
 
-class Stretch(NamedTuple):
+class NoiseStretch(NamedTuple):
     """A stretch of noise values, from its end nearest 0 (y = 0) outwards to y = length.
 
     psi = psi_0 + psi_1 y + psi_2 y^2 / 2 and zeta = zeta_0 + zeta_1 y + zeta_2 y^2 / 2.
@@ -60,7 +60,7 @@ class CoordinateLoss(NamedTuple):
 
     gaussian: float = 0.0
     atoms: tuple[tuple[float, float], ...] = ()
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[NoiseStretch, ...] = ()
     infinite: float = 0.0
     largest: float = math.inf
 
@@ -91,7 +91,7 @@ def _same(a: float, b: float) -> float:
     return 0.0 if abs(a - b) <= _SAME * (abs(a) + abs(b)) else a - b
 
 
-def _stretch(pieces: tuple[Piece, ...], left: float, right: float) -> Stretch:
+def _stretch(pieces: tuple[Piece, ...], left: float, right: float) -> NoiseStretch:
     """The stretch of noise values from `left` to `right`, shift 1."""
     outwards = 1 if left + right > 0 else -1
     start = left if outwards > 0 else right
@@ -110,7 +110,7 @@ def _stretch(pieces: tuple[Piece, ...], left: float, right: float) -> Stretch:
     zeta_1 = max(zeta_1, 0.0)
     if outwards * zeta_2 * (right - left) < -zeta_1:
         zeta_2 = -outwards * zeta_1 / (right - left)
-    return Stretch(
+    return NoiseStretch(
         right - left, psi_0, outwards * psi_1, before.curvature, zeta_0, outwards * zeta_1, zeta_2
     )
 
@@ -123,7 +123,7 @@ def _cuts(pieces: tuple[Piece, ...], bound: float) -> list[float]:
     return sorted(t for t in ends if -bound <= t <= bound - 1.0)
 
 
-def _atom_mass(stretch: Stretch) -> float:
+def _atom_mass(stretch: NoiseStretch) -> float:
     """The logarithm of the mass of a stretch of exponential density."""
     if stretch.length == math.inf:
         return -stretch.psi_0 - math.log(stretch.psi_1)
@@ -132,7 +132,7 @@ def _atom_mass(stretch: Stretch) -> float:
     return -stretch.psi_0 + math.log(stretch.length * mean)
 
 
-def _largest(stretch: Stretch) -> float:
+def _largest(stretch: NoiseStretch) -> float:
     """The largest zeta on a stretch, where zeta is monotone."""
     if stretch.length == math.inf:
         # On an infinite stretch zeta is linear.

@@ -183,7 +183,7 @@ def sort_kinds(table: Array) -> Kinds:
 
 
 def integrate(table: Array, s: ComplexArray) -> tuple[ComplexArray, Array]:
-    """Integrals over stretches, rows like `inversion.loss.Stretch`, and bounds on their errors.
+    """Integrals over stretches, rows like `loss.NoiseStretch`, and bounds on their errors.
 
     Both have shape (stretches, points); Re s zeta - psi must have no great positive values.
     """

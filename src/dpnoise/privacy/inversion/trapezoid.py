@@ -51,7 +51,7 @@ class OnLine(Protocol):
     epsilon: float
 
 
-class Plan(NamedTuple):
+class TrapezoidPlan(NamedTuple):
     """Points of a trapezoidal rule.
 
     `level` orders of atoms, 0, 1 or 2, are subtracted from the transform, and a Gaussian loss of
@@ -180,7 +180,7 @@ class Rule:
         """Number of levels."""
         return len(self._levels)
 
-    def plan(self, level: int, blur: float, alias: float, tail: float, most: int) -> Plan:
+    def plan(self, level: int, blur: float, alias: float, tail: float, most: int) -> TrapezoidPlan:
         """The rule with the fewest points that leaves out at most `alias` and `tail`.
 
         Where `most` points do not suffice, the tail is longer.
@@ -198,7 +198,7 @@ class Rule:
         points = min(math.ceil(self.u[last] / step), most)
         reached = points * step >= self.u[last]
         left_out = (float(t[last]) if reached else math.inf for t in (tails, density_tails))
-        return Plan(level, blur, period, points, *left_out)
+        return TrapezoidPlan(level, blur, period, points, *left_out)
 
     def _tails(self, level: int, blur: float, step: float) -> tuple[Array, Array]:
         """Bounds on what lies beyond each u of the grid, for delta and the density."""
@@ -219,7 +219,7 @@ class Rule:
         return tails[0], tails[1] if blur > 0.0 else np.zeros_like(u)
 
 
-class Sums(NamedTuple):
+class TruncatedSums(NamedTuple):
     """Truncated sums, with all aliases, and bounds on their rounding.
 
     `delta` belongs to the blurred loss, `density` to a^2 times e^(a^2 s (s + 1) / 2) M(s), the vega
@@ -238,7 +238,7 @@ def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
     return copies @ log_z.real, copies @ log_z.imag
 
 
-def truncated_sums(rule: Rule, plan: Plan) -> Sums:
+def truncated_sums(rule: Rule, plan: TrapezoidPlan) -> TruncatedSums:
     """The truncated sums of a plan on the line of a rule."""
     step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
     size = max(_CHUNK // max(rule.transform.rows, 1), 256)
@@ -258,7 +258,9 @@ def truncated_sums(rule: Rule, plan: Plan) -> Sums:
         total += (term.real.sum(), factor.real.sum(), doubt.sum(), error.sum())
     delta, density, doubt, density_doubt = (total * (step / math.pi)).tolist()
     doubt += 1e-14 * abs(delta)
-    return Sums(delta, doubt, blur * density, blur * (density_doubt + 1e-14 * abs(density)))
+    return TruncatedSums(
+        delta, doubt, blur * density, blur * (density_doubt + 1e-14 * abs(density))
+    )
 
 
 def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, Array]:

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.lattice.plan import MOST_ATOMS, NEGLIGIBLE, UNIT, Nodes, Planned
 from dpnoise.privacy.scalar.histogram import (

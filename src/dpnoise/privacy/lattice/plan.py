@@ -305,7 +305,7 @@ class Coordinate:
 AnyCoordinate: TypeAlias = "Coordinate | DiscreteCoordinate"
 
 
-class Plan(NamedTuple):
+class LatticePlan(NamedTuple):
     """Tilt, spacing and window of a lattice.
 
     The weight is exp(tilt loss), h the distance of lattice points and `start` the index of the
@@ -370,7 +370,7 @@ def _spacing(parts: list[AnyCoordinate], tilt: float, smallest: float) -> float:
     return float(h[np.argmin(lost + 0.125 * (tilt + 1.0) * copies * h * h)])
 
 
-def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> Plan:
+def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> LatticePlan:
     """Choice of tilt, spacing and window for one epsilon and `size` lattice points."""
     log_copies = math.log(sum(part.copies for part in parts))
     log_delta = -_DEEPEST_DELTA
@@ -392,7 +392,7 @@ def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> Plan:
     high, low = float(above.min()), -float(below.min())
     # One coordinate may be wider than the weighted sum: two points for each of its cells.
     h = _spacing(parts, tilt, max(1.01 * (high - low), 0.5 * widest) / (size - 4))
-    return Plan(
+    return LatticePlan(
         tilt=min(tilt, _MOST_TILT / h),
         h=h,
         # Only what is above epsilon counts: what is to spare goes below.

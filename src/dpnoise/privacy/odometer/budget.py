@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise._validation import Problems, floats
 from dpnoise.privacy.odometer.accounts import (
     ExactAccount,
     GaussianFilter,
@@ -277,8 +276,8 @@ class Budget:
         sensitivity : float, array_like of float or Sensitivity, optional
             The largest change of the query, non-negative, or of each coordinate (an integer for
             noise on the integers), or a set: noise of one number is then independent for each
-            coordinate, and a list has that of each. For `KNorm` and `Staircase2D` in their norm,
-            for joint noise a set, or a number by which its own is multiplied. For Gaussian noise it
+            coordinate, and a list has that of each. For joint noise a set, or a number by which its
+            own is multiplied (for `KNorm` and `Staircase2D` the unit ball). For Gaussian noise it
             may be the l2 sensitivity of a vector whose coordinates all have this noise. None beside
             a result.
         times : int

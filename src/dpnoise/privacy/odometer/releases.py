@@ -32,7 +32,6 @@ from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import MAX_EPSILON
-from dpnoise.noise.vectors import Spherical
 from dpnoise.privacy.integer_sets import (
     concentrated_loss,
     concentration,
@@ -53,7 +52,7 @@ from dpnoise.privacy.odometer.ledger import (
     stated,
 )
 from dpnoise.privacy.sampled.relations import FIXED
-from dpnoise.privacy.spherical import spherical_loss
+from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
 from dpnoise.sensitivity.base import Sensitivity, root_above
 from dpnoise.sensitivity.integer_points import read_parts

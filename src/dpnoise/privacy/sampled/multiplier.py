@@ -106,7 +106,7 @@ def noise_multiplier(
     return _minimum(float(epsilon), float(delta), kind, int(steps), float(rtol), stated)
 
 
-class _Search:
+class _MultiplierSearch:
     """A budget to keep by steps of one kind; `at` are logarithms of multipliers."""
 
     def __init__(self, epsilon: float, delta: float, kind: Kind, steps: int, relation: str) -> None:
@@ -153,13 +153,13 @@ class _Search:
 def _minimum(  # noqa: PLR0917
     epsilon: float, delta: float, kind: Kind, steps: int, rtol: float, relation: str
 ) -> float:
-    search = _Search(epsilon, delta, kind, steps, relation)
+    search = _MultiplierSearch(epsilon, delta, kind, steps, relation)
     near = _near(search)
     found = None if near is None else _by_secants(search, *near, rtol)
     return _by_bracket(search, rtol) if found is None else found
 
 
-def _near(search: _Search) -> tuple[float, float] | None:
+def _near(search: _MultiplierSearch) -> tuple[float, float] | None:
     """A root of the approximate excess, and about the fall there; None if there is none.
 
     It begins where the sum of the losses, were it normal, would keep the budget.
@@ -187,7 +187,7 @@ def _near(search: _Search) -> tuple[float, float] | None:
     return (float(root), fall) if fall < math.inf else None
 
 
-def _by_secants(search: _Search, at: float, slope: float, rtol: float) -> float | None:
+def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float) -> float | None:
     """A multiplier of which the upper bound on delta keeps the budget, hardly; None if not found.
 
     Secants of sqrt(-2 log delta), which is nearly straight, aim at a little more noise than is
@@ -222,7 +222,7 @@ def _by_secants(search: _Search, at: float, slope: float, rtol: float) -> float 
     return None
 
 
-def _by_bracket(search: _Search, rtol: float) -> float:
+def _by_bracket(search: _MultiplierSearch, rtol: float) -> float:
     root, slope = _root(search.rough)
     # ends: bounds are taken with what is found
     for _ in range(_POLISH):

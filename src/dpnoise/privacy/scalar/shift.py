@@ -161,7 +161,7 @@ def shifted(noise: Noise | IntegerNoise, shift: float) -> Shift:
     return _OWN.get(type(noise), UnimodalShift)(noise, d)
 
 
-class Cells(NamedTuple):
+class ShiftedCells(NamedTuple):
     """Cells of noise values, shape (cells,), with bounds on the privacy loss.
 
     `log_tails`, shape (4, cells), is log P(T > t) at the left and right ends, and at those of the
@@ -184,9 +184,9 @@ class Cells(NamedTuple):
         start, _, start_shifted, _ = self.log_tails
         return _doubt(start, 0.0), _doubt(start_shifted, epsilon)
 
-    def chosen(self, which: BoolArray) -> Cells:
+    def chosen(self, which: BoolArray) -> ShiftedCells:
         """The cells that a mask selects."""
-        return Cells(*(part[..., which] for part in self))
+        return ShiftedCells(*(part[..., which] for part in self))
 
 
 def _difference(log_a: Array, log_b: Array) -> Array:
@@ -224,7 +224,7 @@ class UnimodalShift:
         self.cells = self._measured(ends[:-1], ends[1:])
         self.beyond = float(np.exp(noise.logsf(ends[-1]) * (1.0 - _ERROR)))
 
-    def _measured(self, left: Array, right: Array) -> Cells:
+    def _measured(self, left: Array, right: Array) -> ShiftedCells:
         """The cells with given ends."""
         noise, d = self._noise, self._d
         log_tails = np.stack([noise.logsf(t) for t in (left, right, left + d, right + d)])
@@ -240,7 +240,7 @@ class UnimodalShift:
         slack = _ERROR * (1.0 + np.abs(near).max(axis=0) + np.abs(finite).max(axis=0))
         low = np.where(inside.all(axis=0), low - slack, 0.0)
         high = np.where(inside.all(axis=0), high + slack, math.inf)
-        return Cells(left, right, low, high, log_tails)
+        return ShiftedCells(left, right, low, high, log_tails)
 
     def _bounds(self, epsilon: float) -> tuple[float, float, float]:
         """Lower and upper bounds on delta, and about -d delta / d epsilon."""

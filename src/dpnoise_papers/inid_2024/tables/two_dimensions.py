@@ -22,7 +22,8 @@ import pandas as pd
 from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.noise.vectors import Staircase2D, staircase_2d_gamma
+from dpnoise.joint.vectors import Staircase2D
+from dpnoise.noise.stepwise import staircase_2d_gamma
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from dpnoise import Histogram, vector_profile
 from dpnoise.calibration.histogram.search import (
-    Cells,
+    HistogramCells,
     composition,
     minimum_epsilon,
     plan,
@@ -18,7 +18,7 @@ from dpnoise.calibration.histogram.search import (
 @pytest.fixture
 def histogram():
     """Cells and masses."""
-    cells = Cells.of(2, 60, math.exp(-0.5))
+    cells = HistogramCells.of(2, 60, math.exp(-0.5))
     x = np.arange(60) / 2
     return cells, cells.masses(0.7 * np.sqrt(1 + x * x), 9.0)
 

@@ -11,7 +11,7 @@ from dpnoise.noise import FlippedHuber, Laplace, OffsetSymmetricGaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.inversion.trapezoid import Plan, Rule, truncated_sums
+from dpnoise.privacy.inversion.trapezoid import Rule, TrapezoidPlan, truncated_sums
 
 
 def _relative(rule, mu, epsilon):
@@ -24,7 +24,7 @@ def _relative(rule, mu, epsilon):
 def test_aliases_are_positive_and_bounded(c, period):
     mu, epsilon = 1.0, 2.5
     rule = Rule(LossTransform([], [], mu * mu), epsilon, c, mu * mu, removable=False)
-    plan = Plan(0, 0.0, period, 4000, 0.0)
+    plan = TrapezoidPlan(0, 0.0, period, 4000, 0.0)
     found, rounding, *_ = truncated_sums(rule, plan)
     exact = _relative(rule, mu, epsilon)
     aliases = float(rule.aliases(np.asarray(period), 0.0))
@@ -58,7 +58,7 @@ def test_the_tail_is_bounded(noise, copies, level):
     if level >= rule.levels:
         assert not atomic
         return
-    whole, rounding, *_ = truncated_sums(rule, Plan(level, 0.0, 8.0, 200_000, 0.0))
+    whole, rounding, *_ = truncated_sums(rule, TrapezoidPlan(level, 0.0, 8.0, 200_000, 0.0))
     rest = rule.plan(level, 0.0, math.inf, 1e300, 200_000)
     for tolerance in (1e-2, 1e-3, 1e-4):
         plan = rule.plan(level, 0.0, 1.0, tolerance, 200_000)
@@ -74,7 +74,7 @@ def test_the_tail_is_bounded(noise, copies, level):
 def test_blurring_adds_a_gaussian_coordinate():
     mu, blur, epsilon = 0.8, 0.3**2, 1.0
     rule = Rule(LossTransform([], [], mu * mu), epsilon, 2.0, mu * mu, removable=False)
-    plan = Plan(0, blur, 12.0, 400, 0.0)
+    plan = TrapezoidPlan(0, blur, 12.0, 400, 0.0)
     found, _, density, _ = truncated_sums(rule, plan)
     aliases = float(rule.aliases(np.asarray(12.0), blur))
     wide = _relative(rule, math.sqrt(mu * mu + blur), epsilon)

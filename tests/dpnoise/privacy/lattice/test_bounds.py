@@ -20,9 +20,8 @@ from dpnoise.noise import (
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice import bounds as lattice
-from dpnoise.privacy.lattice.bounds import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds, round_down, round_up
 from dpnoise.privacy.lattice.plan import Nodes, ShiftedNoise, make_plan
-from dpnoise.privacy.lattice.sums import round_down, round_up
 from for_all import for_all
 
 FAMILIES = [

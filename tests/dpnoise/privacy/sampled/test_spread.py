@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpnoise.privacy.sampled import spread
-from dpnoise.privacy.sampled.spread import equispaced_sums
+from dpnoise.privacy.sampled import transform
+from dpnoise.privacy.sampled.transform import equispaced_sums
 
 
 def sums(count, first, *, nodes=2000):
@@ -25,7 +25,7 @@ def test_sums_are_those_of_the_exponentials(count, first):
 
 
 def test_too_few_points_are_seen(monkeypatch):
-    monkeypatch.setattr(spread, "_HALF", 9)
-    monkeypatch.setattr(spread, "_OFFSETS", np.arange(-9, 10))
+    monkeypatch.setattr(transform, "_HALF", 9)
+    monkeypatch.setattr(transform, "_OFFSETS", np.arange(-9, 10))
     off, error = sums(101, 0.0)
     assert off > 100.0 * error

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from dpnoise.noise.stepwise import Staircase
-from dpnoise.noise.vectors import Staircase2D, staircase_2d_gamma
+from dpnoise.joint.vectors import Staircase2D
+from dpnoise.noise.stepwise import Staircase, staircase_2d_gamma
 from dpnoise_papers.inid_2024.settings import Crossings, TwoDimensions
 from dpnoise_papers.inid_2024.tables.two_dimensions import (
     _scalar_staircase,

@@ -7,42 +7,29 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpnoise import L1, L2, LInf
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.noise import KNorm, Laplace, Staircase2D, staircase_2d_gamma
 from exact_noise import off
 from for_all import for_all
 
 NORMS = [1, 2, math.inf]
-DRAWS = 20_000
 every_norm = for_all("norm", NORMS)
 
 
 @every_norm
-@for_all("dimension", [1, 2, 3, 20])
-def test_norm_has_the_gamma_law_and_direction_is_fair(norm, dimension):
-    """Kolmogorov-Smirnov at a false-alarm rate of 1e-4 each (fixed seed)."""
-    noise = KNorm(norm, dimension, 0.7)
-    draws = noise.rvs((100, DRAWS // 100), random_state=2)
-    assert draws.shape == (100, DRAWS // 100, dimension)
-    radius = np.linalg.norm(draws, ord=norm, axis=-1).ravel()
-    assert stats.kstest(radius, stats.gamma(dimension, scale=0.7).cdf).pvalue > 1e-4
-    # Norm and direction are independent: the share of a coordinate does not tell the norm.
-    share = draws[..., 0].ravel() / radius
-    wide = radius > np.median(radius)
-    if dimension > 1:
-        assert stats.ks_2samp(share[wide], share[~wide]).pvalue > 1e-4
-        assert stats.ks_2samp(draws[..., 0].ravel(), -draws[..., -1].ravel()).pvalue > 1e-4
-
-
-@every_norm
-@for_all("dimension", [1, 2, 7])
-def test_moments_are_those_of_the_samples(norm, dimension):
-    """Within 5 standard errors; a false alarm once in 1e6."""
-    noise = KNorm(norm, dimension, 2.0)
-    draws = noise.rvs(100_000, random_state=3)[:, 0]
-    error = np.std(draws**2) / math.sqrt(draws.size)
-    assert abs((draws**2).mean() - noise.var()) < 5 * error
-    assert abs(np.abs(draws).mean() - noise.mean_abs()) < 5 * noise.std() / math.sqrt(draws.size)
+@for_all("K", [1, 2, 7, 300])
+def test_it_is_radial_noise_in_the_ball_of_the_norm(norm, K):
+    """Whose law, moments and draws `test_noise.py` tests."""
+    kind = {1: L1, 2: L2, math.inf: LInf}[norm]
+    noise, radial = KNorm(norm, K, 0.8), RadialNoise(kind(1.0, K), 0.8)
+    assert np.array_equal(noise.rvs((2, 3), 1), radial.rvs((2, 3), 1))
+    x = np.random.default_rng(5).normal(size=(10, K))
+    assert np.array_equal(noise.logpdf(x), radial.logpdf(x))
+    assert noise.ball == radial.ball
+    assert noise.var() == pytest.approx(radial.var()[0], rel=1e-12)
     assert noise.std() == math.sqrt(noise.var())
+    assert noise.mean_abs() == pytest.approx(radial.mean_abs()[0], rel=1e-12)
 
 
 @every_norm
@@ -59,15 +46,6 @@ def test_moments_are_those_of_the_density(norm):
     square, size = 0.5 * x1**2 * (1 + v**2), 0.5 * x1 * (1 + v)
     assert math.isclose((density * square).sum(), noise.var(), rel_tol=1e-12)
     assert math.isclose((density * size).sum(), noise.mean_abs(), rel_tol=1e-12)
-
-
-@every_norm
-def test_one_dimension_is_laplace(norm):
-    noise, laplace = KNorm(norm, 1, 1.7), Laplace(1.7)
-    t = np.array([-3.0, 0.0, 0.2, 50.0])
-    assert np.allclose(noise.logpdf(t[:, None]), laplace.logpdf(t), rtol=1e-14)
-    assert math.isclose(noise.var(), laplace.var(), rel_tol=1e-14)
-    assert math.isclose(noise.mean_abs(), laplace.mean_abs(), rel_tol=1e-14)
 
 
 def test_l1_is_independent_laplace():
@@ -141,6 +119,9 @@ def test_moments_hold_to_1e_12(noise):
     assert off(noise.mean_abs(), moment(noise, 1) / 2) < 1e-12
     # On the square |x1| + |x2| = r the first coordinate is uniform: E x1^2 = r^2 / 3.
     assert off(noise.var(), moment(noise, 2) / 3) < 1e-12
+    # The layer: E T^n = E R^n (n + 2) / 2.
+    for n in (1, 2):
+        assert off(noise.layer_moment(n), moment(noise, n) * (n + 2) / 2) < 1e-12
     assert noise.std() == math.sqrt(noise.var())
 
 
@@ -240,6 +221,7 @@ def test_gamma_broadcasts():
         (lambda: Staircase2D(0, -1, 1), ["epsilon", "got 0", "sensitivity", "got -1", "gamma"]),
         (lambda: staircase_2d_gamma([1, -2, 701]), ["epsilon", "[-2.0, 701.0]"]),
         (lambda: Staircase2D(1, 1, 0.5).logpdf([1, 2, 3]), ["shape of x", "(3,)"]),
+        (lambda: Staircase2D(1, 1, 0.5).scaled("2"), ["factor", "'2'"]),
     ],
 )
 def test_bad_input_of_staircases_names_every_problem(make, words):
