@@ -125,6 +125,7 @@ class Composition:
         self._steep: float | None = None  # of the cut for one delta
         self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float], Inversion] = {}
+        self._hidden: dict[tuple[str, float, float], str] = {}  # by rounding, with the message
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
         self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
@@ -184,9 +185,15 @@ class Composition:
             message = "sampled losses: out of reach: expected fewer steps or more noise"
             raise ValueError(message)
         key = (direction, log_rest, steep)
+        if key in self._hidden:
+            raise ValueError(self._hidden[key])
         if key not in self._found:
             transform = self._transform(direction, log_rest, steep)
-            self._found[key] = Inversion(transform, _RTOL, _SECONDS)  # type: ignore[arg-type]  # of its interface
+            try:
+                self._found[key] = Inversion(transform, _RTOL, _SECONDS)  # type: ignore[arg-type]  # of its interface
+            except ValueError as error:
+                self._hidden[key] = str(error)
+                raise
         return self._found[key]
 
     def _known(self, epsilon: float, direction: str) -> tuple[float, float]:
