@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from dpnoise.privacy.odometer.accounts import (
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
+    has_gaussian,
     pure_release,
     read_document,
     read_entry,
@@ -407,11 +409,28 @@ class Budget:
         if check and not self._account.keeps(after):
             raise BudgetExceededError(
                 f"budget: {what_times}: expected releases within epsilon = {self.epsilon!r}, "
-                f"delta = {self.delta!r} together with what was spent before, got more; nothing "
-                "was spent"
+                f"delta = {self.delta!r} together with what was spent before, got "
+                f"{self._excess(after)}; nothing was spent"
             )
         self._ledger = after
         self._entries.append(Entry(what, times, release))
+
+    def _excess(self, after: Ledger) -> str:
+        """What refused releases come to with all before, in words; without delta it is known."""
+        if self.delta > 0.0:
+            return "more"
+        spent = f"(spent before: epsilon = {self.epsilon_of(0.0)!r})"
+        found = self._account.epsilon_of(after, 0.0)
+        if found < math.inf:
+            return f"epsilon = {found!r}, as at delta = 0 the largest losses add up {spent}"
+        if has_gaussian(after):
+            return (
+                "an infinite epsilon, as at delta = 0 Gaussian noise has no other: its "
+                f"loss is without bound {spent}"
+            )
+        if after.failure > 0:
+            return f"a delta above 0 {spent}"
+        return f"more, as the loss of this noise is without a known bound {spent}"
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.

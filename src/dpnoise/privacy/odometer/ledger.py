@@ -173,6 +173,13 @@ def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:
     return max(largest_of_pair(pair_of(kind, side)) for side in sides) * (1.0 + 1e-12)
 
 
+def has_gaussian(ledger: Ledger) -> bool:
+    """Whether Gaussian noise is among the releases, on samples or not."""
+    return any(isinstance(noise, Gaussian) for noise, _ in ledger.shares) or any(
+        isinstance(part, Sampled) and part.noise == GAUSSIAN for part in ledger.sampled
+    )
+
+
 def pure_share(epsilon: Fraction | float) -> tuple[Noise, float]:
     """Noise and sensitivity whose loss is epsilon or -epsilon, rounded up."""
     return Staircase(max(as_double_above(epsilon), MIN_EPSILON), 1.0, 0.5), 1.0

@@ -56,6 +56,7 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
+_MOST_GROWTH = 15.0  # of the distance of an end from the root
 _SMALLEST = 1e-12  # epsilon next to which ends are looked for
 _MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
@@ -124,9 +125,11 @@ class Composition:
         self._steep: float | None = None  # of the cut for one delta
         self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float], Inversion] = {}
+        self._hidden: dict[tuple[str, float, float], str] = {}  # by rounding, with the message
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
         self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
+        self._last: tuple[tuple[float, str, float] | None, LogBounds] = None, UNKNOWN
         square = math.fsum(
             n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
             for step, n in self.steps.items()
@@ -182,9 +185,15 @@ class Composition:
             message = "sampled losses: out of reach: expected fewer steps or more noise"
             raise ValueError(message)
         key = (direction, log_rest, steep)
+        if key in self._hidden:
+            raise ValueError(self._hidden[key])
         if key not in self._found:
             transform = self._transform(direction, log_rest, steep)
-            self._found[key] = Inversion(transform, _RTOL, _SECONDS)  # type: ignore[arg-type]  # of its interface
+            try:
+                self._found[key] = Inversion(transform, _RTOL, _SECONDS)  # type: ignore[arg-type]  # of its interface
+            except ValueError as error:
+                self._hidden[key] = str(error)
+                raise
         return self._found[key]
 
     def _known(self, epsilon: float, direction: str) -> tuple[float, float]:
@@ -371,6 +380,7 @@ class Composition:
                 other = self._rounded(direction).epsilon(log_delta)
                 return self._joined(found, other, log_delta, direction)
         self._before, self._seen = self._before + self._work, (0.0, math.inf)
+        self._last = None, UNKNOWN
         try:
             low, high = self._searched(log_delta, direction)
         except _Spent:
@@ -388,7 +398,10 @@ class Composition:
 
     def _told(self, epsilon: float, direction: str, log_delta: float) -> LogBounds:
         """Bounds on log delta, which are ends of the epsilon for one."""
+        if self._last[0] == (epsilon, direction, log_delta):
+            return self._last[1]
         found = self.log_delta(epsilon, direction, log_delta)
+        self._last = (epsilon, direction, log_delta), found
         low, high = self._seen
         if found.lower >= log_delta:
             low = max(low, epsilon)
@@ -586,6 +599,7 @@ class Composition:
             slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
             root = max(root + (here.estimate - log_delta) / slope, _SMALLEST)
             here = self._told(root, direction, log_delta)
+        root += min(max((here.estimate - log_delta) / slope, -step), step)
         ends = []
         for side in (-1.0, 1.0):
             doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
@@ -597,9 +611,10 @@ class Composition:
                 if at <= 0.0:
                     break
                 bounds = self._told(at, direction, log_delta)
-                if bounds.lower >= log_delta if side < 0.0 else bounds.upper <= log_delta:
+                miss = log_delta - bounds.lower if side < 0.0 else bounds.upper - log_delta
+                if miss <= 0.0:
                     end = at
                     break
-                move *= 2.0
+                move += min(max(1.5 * miss / slope, move), _MOST_GROWTH * move)
             ends.append(end)
         return ends[0], ends[1]

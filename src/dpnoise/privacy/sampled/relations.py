@@ -319,8 +319,10 @@ class PairComposition(Composition):
         if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
             return found
         shares, log_cut = self.shares, self.log_cut
-        lower = max(self.log_delta(epsilon, one, guess).lower for one in self._shown)
-        lower = min(lower, found.upper)
+        # Nothing is above the largest loss.
+        some = [one for one in self._shown if self._largest_of(one) > epsilon]
+        shown = [self.log_delta(epsilon, one, guess).lower for one in some]
+        lower = min(max(shown, default=-math.inf), found.upper)
         self.shares, self.log_cut = shares, log_cut
         return LogBounds(lower, max(found.estimate, lower), found.upper)
 
@@ -329,7 +331,10 @@ class PairComposition(Composition):
         low, high = self.epsilon(log_delta, REPLACED)
         if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
             return low, high
-        low = max(self.epsilon(log_delta, one)[0] for one in self._shown)
+        low = 0.0
+        for one in self._shown:
+            if self._largest_of(one) > low:  # or no epsilon in this direction is above it
+                low = max(low, self.epsilon(log_delta, one)[0])
         return min(low, high), high
 
     def largest(self, direction: str) -> float:

@@ -45,6 +45,7 @@ _CHUNK = 1 << 18  # terms at once
 _EVEN = 20  # points from which on even spacing pays
 _SUB, _TURN = 4, 0.3  # of an interval of an envelope, and of its phase
 _MOST_SUB, _LOW = 4000, 0.5
+_ROWS, _ALONE = 4, 1 << 16  # of a matrix product: rows at once, and multiplications by one thread
 _MOST_TERMS = 2e8  # for equally spaced points
 _MOST_ENVELOPE, _CALLS = 5e6, 5e3  # terms of an envelope, and those that take as long as a call
 _FINITE = 700.0
@@ -92,6 +93,21 @@ class _Rule(NamedTuple):
     log_weight: Array
     heights: Array
     log_error: Array
+
+
+def _product(first: ComplexArray, second: ComplexArray) -> ComplexArray:
+    """A matrix product in parts so small that each is done by one thread; rows are in fours."""
+    parts = first.reshape(-1, _ROWS, first.shape[1])
+    size = max(_ALONE // (_ROWS * second.shape[1]), 1)
+    total = np.zeros((*parts.shape[:2], second.shape[1]), dtype=complex)
+    for k in range(0, first.shape[1], size):
+        total += parts[..., k : k + size] @ second[k : k + size]
+    return total.reshape(len(first), -1)
+
+
+def _sums(weight: Array, values: Array) -> Array:
+    """The sum of values with the weights of each row, by one thread."""
+    return np.einsum("ij,j->i", weight, values)
 
 
 class StretchLoss:
@@ -344,8 +360,8 @@ class StretchLoss:
         less = np.expm1(np.minimum(rises, 300.0)) * np.exp(log_weight)
         less = np.where(rises > 300.0, np.exp(np.minimum(heights[close], 0.0)), less)
         logs[close] = np.log1p(less.sum(axis=1))
-        spread = np.abs(c) * (weight @ (off + 4.0 * _EPS * np.abs(loss)))
-        spread += 4.0 * _EPS * (weight @ np.abs(log_weight) + 8.0)
+        spread = np.abs(c) * _sums(weight, off + 4.0 * _EPS * np.abs(loss))
+        spread += 4.0 * _EPS * (_sums(weight, np.abs(log_weight)) + 8.0)
         found[some] = logs
         error[some] = spread + missed + math.exp(self.log_rest) + 8.0 * _EPS * np.abs(logs)
 
@@ -500,11 +516,12 @@ class StretchLine:
                 # Points a rows of b each: their terms are products.
                 few = math.ceil(math.sqrt(len(where)))
                 starts = u[where[::few]]
+                starts = np.append(starts, np.zeros(-len(starts) % _ROWS))  # to be left out
                 rows = np.exp(1j * np.multiply.outer(starts, centred)) * weight
                 turns = np.exp(1j * np.multiply.outer(centred, step * np.arange(float(few))))
-                found[where] = (rows @ turns).ravel()[: len(where)]
+                found[where] = _product(rows, turns).ravel()[: len(where)]
                 if slope:
-                    rise[where] = ((rows * (1j * centred)) @ turns).ravel()[: len(where)]
+                    rise[where] = _product(rows * (1j * centred), turns).ravel()[: len(where)]
             for first in range(0, 0 if even else len(where), size):
                 some = where[first : first + size]
                 turned = np.exp(1j * np.multiply.outer(u[some], centred))

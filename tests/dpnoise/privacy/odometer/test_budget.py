@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from dpnoise import (
     Gaussian,
     Laplace,
     LInf,
+    SampledGaussian,
+    SampledLaplace,
     Staircase,
     Subbotin,
     TruncatedLaplace,
@@ -103,6 +106,30 @@ def test_pure_releases_add_up_without_rounding():
     Budget(1.0, relation="replace-one").spend_dp(0.125, times=8)
     with pytest.raises(BudgetExceededError):
         Budget(1.0, relation="replace-one").spend(Gaussian(100.0), 1.0)
+
+
+def test_refusals_without_delta_say_what_epsilon_is():
+    """Infinite for Gaussian noise, the sum of the largest losses for Laplace noise."""
+    budget = Budget(1.0, relation="add-remove")
+    budget.spend(SampledLaplace(2.0, 0.01), times=3)
+    spent = budget.epsilon_of()
+    before = re.escape(f"(spent before: epsilon = {spent!r}); nothing was spent")
+    for step in (SampledGaussian(1.0, 1e-6), SampledGaussian(1e4, 1.0), SampledGaussian(3.0, 0.1)):
+        with pytest.raises(BudgetExceededError, match=f"got an infinite epsilon, .* {before}"):
+            budget.spend(step)
+    with pytest.raises(BudgetExceededError, match=f"got an infinite epsilon, .* {before}"):
+        budget.spend(Gaussian(1.0), 1.0, sampling=0.01)
+    with pytest.raises(BudgetExceededError, match=f"got an infinite epsilon, .* {before}"):
+        budget.spend(Gaussian(100.0), 1.0)
+    with pytest.raises(BudgetExceededError, match=f"got a delta above 0 {before}"):
+        budget.spend_dp(0.1, 1e-9)
+    with pytest.raises(BudgetExceededError, match=f"largest losses add up {before}") as found:
+        budget.spend(SampledLaplace(2.0, 0.01), times=1000)
+    told = float(re.search(r"got epsilon = (\S+), as", str(found.value)).group(1))
+    assert told == pytest.approx(1003 * math.log(1.0 + 0.01 * math.expm1(0.5)), rel=1e-9)
+    assert budget.epsilon_of() == spent
+    with pytest.raises(BudgetExceededError, match="got more; nothing was spent"):
+        Budget(1.0, 1e-5, relation="add-remove").spend(SampledGaussian(1.0, 1.0))
 
 
 def test_pure_mechanisms_count_as_randomized_response():

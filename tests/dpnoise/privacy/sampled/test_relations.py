@@ -36,6 +36,7 @@ from dpnoise.privacy.sampled.relations import (
     one_step,
     pair_of,
 )
+from dpnoise.sensitivity.relation import REPLACE_ONE
 
 NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
 CASES = [(2.0, 0.01), (0.4, 0.5)]
@@ -408,3 +409,43 @@ def test_with_no_evaluations_left_bounds_are_wide_and_hold(kind, monkeypatch):
     assert 0.0 <= wide[0] <= exact[0] <= exact[1] < wide[1] < 50.0
     found = PairComposition({kind: 50}, "replace-one").log_delta(exact[0], REPLACED)
     assert found.lower < math.log(1e-6) < found.upper <= 0.0
+
+
+@pytest.mark.parametrize("direction", ["removed", "added"])
+def test_ends_are_close_where_evaluations_are_nearly_spent(direction):
+    """Rare losses of much noise: ends that miss say by how much, so that few of them are tried."""
+    step = SampledLaplace(1000.0, 0.1)
+    low, high = step.epsilon(1e-9, steps=1000, direction=direction)
+    assert 0.0 < high - low <= 1e-7 * high
+    below, above = (step.delta(end, steps=1000, direction=direction) for end in (low, high))
+    assert below.lower >= 1e-9 * (1.0 - 1e-6)
+    assert above.upper <= 1e-9 * (1.0 + 1e-6)
+
+
+def test_what_rounding_hides_is_tried_once(monkeypatch):
+    tries = []
+
+    def refuse(transform, *_):
+        tries.append(transform)
+        message = "hidden"
+        raise ValueError(message)
+
+    monkeypatch.setattr(composition_module, "Inversion", refuse)
+    composition = PairComposition({Kind(1.0, 0.1, LAPLACE): 10}, REPLACE_ONE)
+    first = composition.log_delta(0.5, REPLACED)
+    assert len(tries) == 1
+    assert composition.log_delta(0.5, REPLACED) == first
+    assert composition.log_delta(0.25, REPLACED).upper >= first.upper > first.lower
+    assert len(tries) == 1
+
+
+def test_a_direction_below_its_largest_loss_says_nothing_about_epsilon():
+    """A record that is added has no loss above log(1 / (1 - q)) in each step."""
+    composition = PairComposition({Kind(3.0, 0.01, GAUSSIAN, FIXED): 5}, REPLACE_ONE)
+    log_delta = math.log(1e-6)
+    low, high = composition.epsilons(log_delta)
+    largest = composition.largest(MORE)
+    assert largest == pytest.approx(-5.0 * math.log(0.99), rel=1e-12)
+    assert composition.epsilon(log_delta, MORE)[0] <= largest < low <= high
+    assert composition.bounds(low).upper >= log_delta
+    assert composition.bounds(1.01 * largest).lower > -math.inf

@@ -17,6 +17,7 @@ from dpnoise.privacy.sampled.relations import (
     loss_of,
     pair_of,
 )
+from dpnoise.privacy.sampled.stretches import _product, _sums
 
 CASES = [(20.0, 0.01), (1.0, 0.9)]
 PAIRS = [(LAPLACE, REMOVED), (LAPLACE, ADDED), (GAUSSIAN, REPLACED), (LAPLACE, REPLACED)]
@@ -115,3 +116,19 @@ def test_the_profile_of_the_continuous_part_is_the_integral():
         assert error[k] <= 1e-12
     assert np.all(np.diff(found) <= 0.0)
     assert np.all(slope >= 0.0)
+
+
+@pytest.mark.parametrize("sizes", [(4, 1, 1), (8, 300, 7), (52, 2100, 53)])
+def test_products_in_parts_are_those_of_matrices(sizes):
+    """Parts are summed in another order than by one product."""
+    rows, inner, columns = sizes
+    rng = np.random.default_rng(3)
+    first, second = (
+        np.exp(1j * rng.uniform(0.0, 60.0, shape)) for shape in ((rows, inner), (inner, columns))
+    )
+    found = _product(first, second)
+    assert found.shape == (rows, columns)
+    assert np.abs(found - np.einsum("ij,jk->ik", first, second)).max() <= 1e-14 * inner
+    assert np.abs(_sums(first.real, second[:, 0].real) - first.real @ second[:, 0].real).max() <= (
+        1e-14 * inner
+    )
