@@ -83,7 +83,7 @@ def test_first_order_conditions_hold(order, fraction):
 
 
 @orders
-@pytest.mark.parametrize("fraction", [0.01, 0.05, 0.3, 1.1])
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 1.1])
 def test_degrees_of_freedom_are_the_divergence_and_the_nullity(order, fraction):
     """Tibshirani & Taylor 2012, Theorem 3: at almost all y the trace of db/dy."""
     penalty = fraction * largest_penalty(CITY, NOISE, order=order)
