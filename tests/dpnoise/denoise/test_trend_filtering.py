@@ -215,7 +215,7 @@ def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
 
 
 @orders
-@pytest.mark.parametrize("sigma", [0.2, 2.0, 20.0])
+@pytest.mark.parametrize("sigma", [0.2, 20.0])
 def test_penalties_beyond_the_grid_lose(order, sigma):
     y = TRUTH + sigma * np.random.default_rng(2).normal(size=TRUTH.size)
     choice = choose_by_sure(LARGE, y, sigma, order=order)

@@ -94,7 +94,7 @@ def test_one_coordinate_is_as_good_as_the_scalar_family(family):
         assert found.variance > 0.999 * other.variance
 
 
-@pytest.mark.parametrize("K", [2, 10, 100, 1000])
+@pytest.mark.parametrize("K", [2, 100, 1000])
 def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
     found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
     assert found.variance <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2
