@@ -10,6 +10,7 @@ must be given one, unless its settings are known not to draw.
 import ast
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -69,6 +70,7 @@ def given(call, name):
     )
 
 
+@cache
 def parameters(name):
     """Names of the parameters of a function of SciPy or scikit-learn, {} for anything else."""
     if name.split(".")[0] not in {"scipy", "sklearn"}:

@@ -158,7 +158,7 @@ def test_every_problem_with_the_arguments_is_named():
         verify(3)
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e-9, 1.0, 1e9, 1e100])
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1.0, 1e4])
 def test_extreme_claims_are_bounded(size, epsilon):
     for noise in (Gaussian(size), Laplace(size)):

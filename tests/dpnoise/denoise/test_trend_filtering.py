@@ -83,7 +83,7 @@ def test_first_order_conditions_hold(order, fraction):
 
 
 @orders
-@pytest.mark.parametrize("fraction", [0.01, 0.05, 0.3, 1.1])
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 1.1])
 def test_degrees_of_freedom_are_the_divergence_and_the_nullity(order, fraction):
     """Tibshirani & Taylor 2012, Theorem 3: at almost all y the trace of db/dy."""
     penalty = fraction * largest_penalty(CITY, NOISE, order=order)
@@ -215,7 +215,7 @@ def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
 
 
 @orders
-@pytest.mark.parametrize("sigma", [0.2, 2.0, 20.0])
+@pytest.mark.parametrize("sigma", [0.2, 20.0])
 def test_penalties_beyond_the_grid_lose(order, sigma):
     y = TRUTH + sigma * np.random.default_rng(2).normal(size=TRUTH.size)
     choice = choose_by_sure(LARGE, y, sigma, order=order)

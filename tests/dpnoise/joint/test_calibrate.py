@@ -33,8 +33,12 @@ from joint_sets import SETS, simulated_delta
 families = pytest.mark.parametrize("family", JOINT_FAMILIES)
 
 
-@families
-@pytest.mark.parametrize("ball", SETS, ids=str)
+# Each family for every other set, each set for every other family.
+@pytest.mark.parametrize(
+    ("family", "ball"),
+    [(family, ball) for turn, family in enumerate(JOINT_FAMILIES) for ball in SETS[turn % 2 :: 2]],
+    ids=str,
+)
 def test_the_budget_is_kept_and_nearly_spent(family, ball):
     epsilon, delta = 0.8, 1e-3
     found = calibrate_joint(family, ball, epsilon=epsilon, delta=delta)
@@ -90,7 +94,7 @@ def test_one_coordinate_is_as_good_as_the_scalar_family(family):
         assert found.variance > 0.999 * other.variance
 
 
-@pytest.mark.parametrize("K", [2, 10, 100, 1000])
+@pytest.mark.parametrize("K", [2, 100, 1000])
 def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
     found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
     assert found.variance <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2

@@ -143,7 +143,7 @@ def audited(model, pair, runs=1000, mechanism=None, seed=6):
 def test_linear_models_stand_the_audit(model, pair):
     assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
     # A value that is refused or told from others shows in few runs; a scale of noise does not.
-    found = audited(model, pair(), 1000 if pair is opposite else 250)
+    found = audited(model, pair(), 1000 if pair is opposite else 120)
     assert not found.contradicted, found
 
 
@@ -175,7 +175,7 @@ def test_principal_components_stand_the_audit(noise, relation):
         pairs = [(extreme, without), (single, none)]
     for pair in pairs:
         assert len(published(model)(pair[1], stream(0))) == LENGTHS["DPPCA"]
-        found = audited(model, pair, 250)
+        found = audited(model, pair, 120)
         assert not found.contradicted, found
 
 

@@ -208,9 +208,11 @@ def test_the_table_is_whole():
     assert len(ROWS) == 18
 
 
-@pytest.mark.parametrize(("row", "column"), [(k, 2 * k % 7) for k in range(18)])
+@pytest.mark.parametrize(
+    ("row", "column"), [(k, 2 * k % 7) for k in (1, 2, 4, 6, 9, 10, 12, 14, 17)]
+)
 def test_the_ratio_is_as_printed(row, column):
-    """In one cell of each row; each column has two or three of them."""
+    """In nine cells, with every K, every epsilon and three of each delta."""
     delta, K, cells = ROWS[row]
     printed = [float(cell) for cell in cells.split(" | ")]
     assert len(printed) == len(EPSILONS)

@@ -117,7 +117,7 @@ def test_floor_scales_with_the_square_of_the_set_and_with_the_weights(sensitivit
 
 @pytest.mark.parametrize("sensitivity", SETS, ids=repr)
 def test_floor_falls_with_epsilon_and_with_delta(sensitivity):
-    budgets = [(0.3, 1e-6), (1.0, 1e-6), (1.0, 1e-2), (2.0, 1e-2)]
+    budgets = [(0.3, 1e-6), (1.0, 1e-6), (1.0, 1e-2)]
     values = [floor(sensitivity, epsilon=e, delta=d).value for e, d in budgets]
     assert all(later < earlier for earlier, later in pairwise(values))
 
@@ -354,8 +354,11 @@ def least_variance(ball, epsilon, delta, h, radius):
     return found.fun + h * h / 12.0
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.2), (3.0, 0.02)])
-@pytest.mark.parametrize("ball", PLANE_SETS, ids=repr)
+@pytest.mark.parametrize(
+    ("ball", "epsilon", "delta"),
+    [(ball, *((1.0, 0.2), (3.0, 0.02))[k % 2]) for k, ball in enumerate(PLANE_SETS)],
+    ids=repr,
+)
 def test_no_noise_on_a_grid_is_below_the_floor(ball, epsilon, delta):
     least = least_variance(ball, epsilon, delta, 0.5, 3.0)
     for method in ("fast", "program"):

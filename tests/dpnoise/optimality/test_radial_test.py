@@ -164,7 +164,7 @@ def test_bound_is_near_generalised_gamma_noise(K, epsilon, delta, ratio):
     assert noise / ratio <= found(K, epsilon, delta) <= noise
 
 
-@pytest.mark.parametrize(("K", "ratio"), [(2, 1.045), (3, 1.02), (5, 1.007), (10, 1.004)])
+@pytest.mark.parametrize(("K", "ratio"), [(2, 1.045), (5, 1.007), (10, 1.004)])
 def test_more_effort_is_within_a_per_cent_from_five_dimensions_on(K, ratio):
     noise = min(gamma(K, 1.0, 1e-6), staircase_minimum(K, 1.0)[1])
     assert noise / ratio <= found(K, 1.0, 1e-6, FINE) <= noise

@@ -130,7 +130,7 @@ _TIES = [
     (Laplace(2.0), 0.5),
     (TruncatedLaplace(2.0, 3.0), 0.5),
     (TruncatedLaplace(1.0, 1.0), 1.0),
-    *((noise, 0.0) for noise in (*_TWO, FlippedHuber(2.0, 2.0), FlippedHuber(1.0, 1.0))),
+    *((noise, 0.0) for noise in (*_TWO[::3], FlippedHuber(2.0, 2.0))),
 ]
 
 
@@ -251,7 +251,7 @@ def test_lattice_bounds_overlap_on_random_mixtures(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_default_gap_and_order_on_random_parameters(seed):
     rng = np.random.default_rng(100 + seed)
-    for _ in range(6):
+    for _ in range(4):
         a, b = 10.0 ** rng.uniform(-0.5, 2.5, 2)
         noise = (
             FlippedHuber(a, b),

@@ -110,7 +110,7 @@ def test_discrete_laplace_noise_where_epsilon_is_a_loss(beta):
                 on_the_private_side(noise, d, epsilon)
 
 
-@pytest.mark.parametrize("steps", [(0.25, 1, 1), (0.5, 4, 3), (1.0 / 3.0, 5, 2), (3.0, 2, 2)])
+@pytest.mark.parametrize("steps", [(0.25, 1, 1), (1.0 / 3.0, 5, 2), (3.0, 2, 2)])
 def test_discrete_staircase_noise_where_epsilon_is_a_loss(steps):
     noise = DiscreteStaircase(*steps)
     for d in (1, 3, 6):
@@ -161,7 +161,7 @@ def exact(noise, d, epsilon):
 @pytest.mark.parametrize("noise", NOISE, ids=repr)
 def test_delta_holds_to_1e_11_also_at_ties(noise):
     step = 1 / noise.beta if isinstance(noise, DiscreteLaplace) else noise.epsilon
-    for d in (1, 2, 3, 4, 6):
+    for d in (1, 2, 3, 6):
         losses = [0.0, 0.3 * step, step, 1.5 * step, 2 * step, (d - 0.001) * step, d * step]
         for epsilon in {*losses, math.nextafter(step, 0.0), math.nextafter(step, 9.0)}:
             wanted, found = exact(noise, d, epsilon), privacy_profile(noise, d, epsilon)

@@ -111,7 +111,7 @@ def test_epsilon_is_on_the_private_side(delta):
     [(n, 2 + 7 * (k % 2)) for k, n in enumerate(KNOWN) if not isinstance(n, Staircase)],
 )
 def test_composed_bounds_enclose_those_of_closed_forms(noise, copies):
-    epsilon = np.array([0.0, 0.5, 2.0, 5.0])
+    epsilon = np.array([0.0, 2.0])
     exact = vector_profile(noise, 0.3, epsilon, copies=copies, rtol=1e-5)
     low, high = composed_bounds([(noise.scaled(1.0 / 0.3), copies)], epsilon)
     assert np.all(low <= exact.log_upper)

@@ -1,6 +1,7 @@
 """Noise of Table IV: closed forms of its schemes, and its two accountants."""
 
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,7 @@ def test_noise_of_spr_by_closed_forms():
     assert found == pytest.approx(math.sqrt(variance) / 100.0, rel=1e-11)
 
 
+@cache
 def budgets(*, rate, epochs):
     table = table_4_accounting(
         DeepLearning(
