@@ -123,7 +123,8 @@ class Fake:
 
     asked, left = [], 0
 
-    def __init__(self, _, name, task, memory):
+    def __init__(self, _, name, task, patience, memory):
+        assert patience > 0.0
         assert memory > 0
         self.key = name, task
 
@@ -208,3 +209,78 @@ def test_answers_below_ours_are_seen_to_be_too_low_without_any_account(sampled):
                 below += 1
     counts, _ = tables_of_samples()
     assert counts["below"].sum() == below
+
+
+@pytest.fixture(scope="module")
+def multiplier():
+    return loaded("multiplier")
+
+
+def tables_of_multipliers():
+    return (pd.read_csv(PEERS / f"{name}.csv") for name in ("multiplier", "multiplier-named"))
+
+
+def test_the_page_says_what_the_run_on_multipliers_said(multiplier):
+    module = show()
+    page = (module.DOCS / "peers.md").read_text(encoding="utf-8")
+    assert module.multiplier(page, *tables_of_multipliers()) == page
+    counts, _ = tables_of_multipliers()
+    columns = [name for names in module.NOISE.values() for name in names]
+    assert set(columns) == set(multiplier.KINDS)
+    assert (counts[columns].sum(axis=1) == counts["asked"]).all()
+    ours = counts[counts["library"] == "dpnoise"]
+    assert (ours[list(multiplier.SHORT)] == 0).all(axis=None)
+    assert list(ours["asked"]) == [6, 9, 25]
+
+
+def test_named_multipliers_are_those_of_the_list(multiplier):
+    found = multiplier.known(multiplier.ANSWERS)
+    counts, named = multiplier.tables(found[found["group"] == "named"])
+    recorded, listed = tables_of_multipliers()
+    columns = ["library", "account", *multiplier.KINDS]
+    mine = counts[counts["group"] == "named"][columns].reset_index(drop=True)
+    theirs = recorded[recorded["group"] == "named"][columns].reset_index(drop=True)
+    pd.testing.assert_frame_equal(mine, theirs)
+    assert list(named["answer"].map(str)) == list(listed["answer"].map(str))
+
+
+def test_multipliers_that_are_printed_are_met(multiplier):
+    """By the library that prints each, as far as it prints, and by ours from below."""
+    _, named = tables_of_multipliers()
+    answers = named.set_index(["question", "library", "account"])["answer"]
+    assert float(answers["Opacus's tests", "opacus", "losses"]) == pytest.approx(1.34766, abs=5e-6)
+    theirs = float(answers["dp_accounting's tests", "dp-accounting", "losses"])
+    assert theirs == pytest.approx(0.67379294682, abs=2e-6)
+    for question, (_, printed) in multiplier.NAMED.items():
+        ours = float(answers[question, "dpnoise", "losses"])
+        assert ours == pytest.approx(printed, abs=2e-3)
+        assert ours <= printed * (1.0 + 1e-6)
+
+
+QUESTION, LEAST = (8.0, 1e-5, 0.04, 2250), 1.3458984  # to all digits that are given
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (said(LEAST * (1.0 + 5e-7)), "within 1e-6"),
+        (said(LEAST * 1.0009), "within 0.1 %"),
+        (said(LEAST * 1.009), "within 1 %"),
+        (said(LEAST * 1.09), "within 10 %"),
+        (said(LEAST * 1.11), "beyond"),
+        (said(LEAST * (1.0 - 2e-6)), "too little by at most 0.1 %"),
+        (said(LEAST * 0.998), "too little by more"),
+        (said("nan"), "not a number"),
+        (said("inf"), "infinite"),
+        (said(-1.0), "negative"),
+        (said(error="hang"), "hang"),
+        (said(error="RuntimeError"), "error"),
+    ],
+)
+def test_multipliers_are_judged_by_both_ends(multiplier, answer, kind):
+    low = multiplier.too_little(QUESTION, noise_multiplier(*QUESTION))
+    assert 0.0 < LEAST - low <= 1e-6 * LEAST
+    assert multiplier.judge(answer, QUESTION, low) == kind
+    assert kind in multiplier.KINDS
+    if not answer["error"]:
+        assert multiplier.judge(said(LEAST * 1.2), QUESTION, 0.0) == "undecided"

@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from statistics import median
 from time import monotonic
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE)]
@@ -28,6 +29,9 @@ sys.path[:0] = [str(HERE)]
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from ask import PATIENCE, Worker, environment, version  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SEED, COUNT = 20261124, 1000
 NAMED = {  # sigma, rate, steps, delta
@@ -108,15 +112,23 @@ def known(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False)
 
 
-def ask_all(path: Path, seconds: float, libraries: list[str]) -> None:
+def ask_all(  # noqa: PLR0917
+    path: Path,
+    seconds: float,
+    libraries: list[str],
+    listed: Mapping[Place, tuple[float, ...]] | None = None,
+    tasks: Mapping[str, str] = TASKS,
+    patience: float = PATIENCE,
+) -> None:
     """Ask what has no answer yet, the account with the least processor time first.
 
-    All libraries where none is named.
+    All libraries where none is named, and the questions of this file where none are given. Each
+    may take `patience` processor seconds.
     """
     found, until = known(path), monotonic() + seconds
     if found.empty:
         path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    listed = questions()
+    listed = questions() if listed is None else listed
     left: dict[tuple[str, str], list[Place]] = {}
     used = dict.fromkeys(ACCOUNTS, 0.0)
     for account in (a for a in ACCOUNTS if not libraries or a[0] in libraries):
@@ -131,22 +143,24 @@ def ask_all(path: Path, seconds: float, libraries: list[str]) -> None:
             name, kind = account
             if account not in workers:
                 python = Path(sys.executable) if account == OURS else environment(name)
-                workers[account] = Worker(python, name, TASKS[kind], memory=MEMORY)
+                workers[account] = Worker(python, name, tasks[kind], patience, memory=MEMORY)
             place = left[account].pop(0)
             said = workers[account].ask(list(listed[place]))
             used[account] += float(str(said["seconds"]))
             with path.open("a", encoding="utf-8") as file:
-                file.write(",".join(map(str, row(account, place, said))) + "\n")
+                file.write(",".join(map(str, row(account, place, said, patience))) + "\n")
     finally:
         for worker in workers.values():
             worker.stop()
 
 
-def row(account: tuple[str, str], place: Place, said: dict[str, object]) -> list[object]:
+def row(
+    account: tuple[str, str], place: Place, said: dict[str, object], patience: float = PATIENCE
+) -> list[object]:
     """One answer as written: a value, or the kind of an error by its first word."""
     error = str(said.get("error", "")).partition(":")[0].replace(",", " ")
     error = {"MemoryError": "memory", "ArrayMemoryError": "memory"}.get(error.lstrip("_"), error)
-    seconds = PATIENCE if error == "hang" else float(str(said["seconds"]))
+    seconds = patience if error == "hang" else float(str(said["seconds"]))
     megabytes = float(str(said.get("megabytes", 0.0)))
     ends = said.get("lower", ""), said.get("value", "")
     return [*account, *place, *ends, error, f"{seconds:.3g}", f"{megabytes:.0f}"]

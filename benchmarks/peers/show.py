@@ -38,6 +38,7 @@ KINDS = {  # what counts, its columns and its colour
 }
 MARKS = "<!-- peers -->", "<!-- end of peers -->"
 SAMPLED = "<!-- sampled -->", "<!-- end of sampled -->"
+MULTIPLIER = "<!-- multiplier -->", "<!-- end of multiplier -->"
 WORTH = {
     "below": ["below"],
     "within 1e-6": ["within 1e-6"],
@@ -46,6 +47,19 @@ WORTH = {
     "more than 10 % above": ["beyond"],
     "not judged": ["undecided"],
     "no answer": ["error", "memory", "hang", "death", "not a number", "negative", "infinite"],
+}
+
+NOISE = {
+    "too little by more than 0.1 %": ["too little by more"],
+    "by at most 0.1 %": ["too little by at most 0.1 %"],
+    "by at most 1e-6": ["too little by at most 1e-6"],
+    "within 1e-6": ["within 1e-6"],
+    "within 0.1 %": ["within 0.1 %"],
+    "within 1 %": ["within 1 %"],
+    "within 10 %": ["within 10 %"],
+    "more than 10 % above": ["beyond"],
+    "not judged": ["undecided"],
+    "no answer": WORTH["no answer"],
 }
 
 
@@ -106,28 +120,49 @@ def filled(text: str, table: pd.DataFrame) -> str:
     return re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: block, text, flags=re.DOTALL)
 
 
-def sampled(text: str, counts: pd.DataFrame, named: pd.DataFrame) -> str:
-    """Page with the tables on samples between their marks."""
+def _counted(counts: pd.DataFrame, worth: dict[str, list[str]]) -> list[str]:
+    """Lines of the tables of counts on samples, one for each group of questions."""
     found = []
     for group, rows in counts.groupby("group", sort=False):
-        heads = ["account", "asked", *WORTH, "processor s, median", "at most", "MB at most"]
+        heads = ["account", "asked", *worth, "processor s, median", "at most", "MB at most"]
         found += ["", f"**{str(group).capitalize()} questions**", "", _line(*heads)]
         found += [_line("---", *["---:"] * (len(heads) - 1))]
         for _, row in rows.iterrows():
-            worth = [int(row[columns].sum()) for columns in WORTH.values()]
+            kinds = [int(row[columns].sum()) for columns in worth.values()]
             name = f"{row['library']}, {row['account']}"
             keys = ("median_seconds", "most_seconds", "megabytes")
             used = ["" if pd.isna(row[key]) else f"{row[key]:.3g}" for key in keys]
-            found.append(_line(name, row["asked"], *worth, *used))
-    accounts = list(dict.fromkeys(zip(named["library"], named["account"], strict=True)))[1:]
-    heads = ["question", "lower end", "upper end", *(f"{a}, {b}" for a, b in accounts)]
-    found += ["", _line(*heads), _line("---", *["---:"] * (len(heads) - 1))]
+            found.append(_line(name, row["asked"], *kinds, *used))
+    return found
+
+
+def _named(named: pd.DataFrame, ends: dict[str, str], first: int) -> list[str]:
+    """Lines of the answers to the named questions: columns with a head, then accounts."""
+    accounts = list(dict.fromkeys(zip(named["library"], named["account"], strict=True)))[first:]
+    heads = ["question", *ends.values(), *(f"{a}, {b}" for a, b in accounts)]
+    found = ["", _line(*heads), _line("---", *["---:"] * (len(heads) - 1))]
     for question, rows in named.groupby("question", sort=False):
         answers = rows.set_index(["library", "account"])["answer"]
-        ends = [f"{float(rows[end].iloc[0]):.9g}" for end in ("lower", "upper")]
-        found.append(_line(question, *ends, *(_short(answers[key]) for key in accounts)))
-    block = "\n".join([SAMPLED[0], *found, "", SAMPLED[1]])
-    return re.sub(f"{SAMPLED[0]}.*{SAMPLED[1]}", lambda _: block, text, flags=re.DOTALL)
+        known = [f"{float(rows[end].iloc[0]):.9g}" for end in ends]
+        found.append(_line(question, *known, *(_short(answers[key]) for key in accounts)))
+    return found
+
+
+def _between(text: str, marks: tuple[str, str], found: list[str]) -> str:
+    block = "\n".join([marks[0], *found, "", marks[1]])
+    return re.sub(f"{marks[0]}.*{marks[1]}", lambda _: block, text, flags=re.DOTALL)
+
+
+def sampled(text: str, counts: pd.DataFrame, named: pd.DataFrame) -> str:
+    """Page with the tables on samples between their marks."""
+    ends = {"lower": "lower end", "upper": "upper end"}
+    return _between(text, SAMPLED, [*_counted(counts, WORTH), *_named(named, ends, 1)])
+
+
+def multiplier(text: str, counts: pd.DataFrame, named: pd.DataFrame) -> str:
+    """Page with the tables on noise multipliers between their marks."""
+    ends = {"printed": "printed", "too_little": "too little by our lower end"}
+    return _between(text, MULTIPLIER, [*_counted(counts, NOISE), *_named(named, ends, 0)])
 
 
 def _short(answer: object) -> str:
@@ -151,8 +186,10 @@ def main() -> None:
         path.unlink()
     document = DOCS / "peers.md"
     text = filled(document.read_text(encoding="utf-8"), table)
-    parts = (pd.read_csv(HERE / f"{name}.csv") for name in ("sampled", "sampled-named"))
-    write_text(sampled(text, *parts), document)
+    for fill, name in ((sampled, "sampled"), (multiplier, "multiplier")):
+        parts = (pd.read_csv(HERE / f"{one}.csv") for one in (name, f"{name}-named"))
+        text = fill(text, *parts)
+    write_text(text, document)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Answers of autodp."""
 
 from autodp import mechanism_zoo, transformer_zoo
-from autodp.calibrator_zoo import ana_gaussian_calibrator
+from autodp.calibrator_zoo import ana_gaussian_calibrator, eps_delta_calibrator
 
 
 def sigma(epsilon: float, delta: float) -> float:
@@ -28,3 +28,13 @@ def sampled_epsilon_rdp(sigma: float, rate: float, steps: int, delta: float) -> 
     sampled = transformer_zoo.AmplificationBySampling(PoissonSampling=True)
     step = sampled(one, rate, improved_bound_flag=True)
     return transformer_zoo.Composition()([step], [steps]).get_approxDP(delta)
+
+
+def sampled_sigma_rdp(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Noise multiplier with which steps on Poisson samples keep a budget, by Renyi divergences."""
+
+    def mechanism(sigma: float) -> mechanism_zoo.NoisySGD_Mechanism:
+        return mechanism_zoo.NoisySGD_Mechanism(rate, sigma, steps)
+
+    found = eps_delta_calibrator()(mechanism, epsilon, delta, [0.1, 100.0])
+    return found.params["sigma"]

@@ -42,3 +42,24 @@ def _sampled(
     one = dp_accounting.GaussianDpEvent(sigma)
     accountant.compose(dp_accounting.PoissonSampledDpEvent(rate, one), steps)
     return accountant.get_epsilon(delta)
+
+
+def sampled_sigma(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Noise multiplier with which steps on Poisson samples keep a budget."""
+    return _multiplier(PLDAccountant, epsilon, delta, rate, steps)
+
+
+def sampled_sigma_rdp(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """The same by Renyi divergences."""
+    return _multiplier(RdpAccountant, epsilon, delta, rate, steps)
+
+
+def _multiplier(
+    accountant: type[dp_accounting.PrivacyAccountant],
+    epsilon: float, delta: float, rate: float, steps: int,
+) -> float:  # fmt: skip
+    def event(sigma: float) -> dp_accounting.DpEvent:
+        step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(sigma))
+        return dp_accounting.SelfComposedDpEvent(step, steps)
+
+    return dp_accounting.calibrate_dp_mechanism(accountant, event, epsilon, delta)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpnoise import Budget, Gaussian, Laplace, SampledGaussian, gaussian_sigma
+from dpnoise import Budget, Gaussian, Laplace, SampledGaussian, gaussian_sigma, noise_multiplier
 
 MOST = 10_000.0  # epsilon of a Budget
 
@@ -32,3 +32,8 @@ def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> tupl
     """Both ends of epsilon of steps with Gaussian noise on Poisson samples."""
     low, high = SampledGaussian(sigma, rate).epsilon(delta, steps=steps)
     return low, high
+
+
+def sampled_sigma(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Noise multiplier with which steps on Poisson samples keep a budget."""
+    return noise_multiplier(epsilon, delta, rate, steps)

@@ -6,6 +6,7 @@ from prv_accountant import (
     PoissonSubsampledGaussianMechanism,
     PRVAccountant,
 )
+from prv_accountant.dpsgd import find_noise_multiplier
 
 
 def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
@@ -29,3 +30,8 @@ def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> floa
     """Epsilon of steps with Gaussian noise on Poisson samples, upper bound."""
     one = PoissonSubsampledGaussianMechanism(sampling_probability=rate, noise_multiplier=sigma)
     return _upper(one, steps, delta)
+
+
+def sampled_sigma(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Noise multiplier with which steps on Poisson samples keep a budget."""
+    return find_noise_multiplier(rate, steps, epsilon, delta)

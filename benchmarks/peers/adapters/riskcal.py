@@ -25,3 +25,10 @@ def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> floa
     for _ in range(steps):
         accountant.step(noise_multiplier=sigma, sample_rate=rate)
     return accountant.get_epsilon(delta=delta)
+
+
+def sampled_sigma(epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Noise multiplier with which steps on Poisson samples keep a budget."""
+    return find_noise_multiplier_for_epsilon_delta(
+        CTDAccountant, sample_rate=rate, num_steps=steps, epsilon=epsilon, delta=delta
+    )

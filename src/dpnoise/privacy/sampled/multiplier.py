@@ -112,6 +112,7 @@ class _MultiplierSearch:
     def __init__(self, epsilon: float, delta: float, kind: Kind, steps: int, relation: str) -> None:
         self.epsilon, self.log_delta = epsilon, math.log(delta)
         self.kind, self.steps, self.relation = kind, steps, relation
+        self._rough: dict[float, float] = {}
 
     def composed(self, at: float) -> Composition | PairComposition:
         """The steps with a multiplier."""
@@ -124,9 +125,11 @@ class _MultiplierSearch:
 
     def rough(self, at: float) -> float:
         """About the excess, in one direction."""
-        side = REMOVED if self.relation == ADD_REMOVE else REPLACED
-        composed = self.composed(at)
-        return self.excess(composed.rough_log_delta(self.epsilon, side, self.log_delta))
+        if at not in self._rough:
+            side = REMOVED if self.relation == ADD_REMOVE else REPLACED
+            found = self.composed(at).rough_log_delta(self.epsilon, side, self.log_delta)
+            self._rough[at] = self.excess(found)
+        return self._rough[at]
 
     def approximate(self, at: float) -> float:
         """The same by a saddle point approximation; NaN where there is none, or out of range."""
@@ -201,9 +204,10 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
     for _ in range(_SECANTS):
         found = search.bounds(at, gap)
         fine = gap <= _GAP * rtol * quantile * rise
-        value = quantile - math.sqrt(-2.0 * (found.upper if fine else found.estimate))
-        if before is not None and abs(at - before[0]) > rtol:
-            rise = (before[1] - value) / (at - before[0])
+        middle = quantile - math.sqrt(-2.0 * found.estimate)
+        value = quantile - math.sqrt(-2.0 * found.upper) if fine else middle
+        if before is not None and abs(at - before[0]) > rtol:  # of one kind: ends may be far apart
+            rise = (before[1] - middle) / (at - before[0])
         if not (math.isfinite(value) and rise > 0.0):
             return None
         slope = quantile * rise
@@ -213,7 +217,7 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
             low = max(low, at)
         elif found.upper <= search.log_delta:
             high = min(high, at)
-        before = at, value
+        before = at, middle
         at += min(max(value / rise + _AIM * rtol, -_MOST_MOVE), _MOST_MOVE)
         if not low < at < high:
             at = 0.5 * (low + high)
@@ -232,11 +236,12 @@ def _by_bracket(search: _MultiplierSearch, rtol: float) -> float:
             break
     move = 0.2 * rtol
     # ends: raises unless the upper bound on delta was seen to be kept
-    for _ in range(_MOVES):
+    for k in range(_MOVES):
         at = min(root + move, math.log(LARGEST))
-        if search.bounds(at).upper <= search.log_delta:
+        miss = search.bounds(at).upper - search.log_delta
+        if miss <= 0.0:
             return math.exp(at)
-        move *= 2.0
+        move += max(0.2 * rtol * 2.0**k, 1.05 * min(miss, 1.0) / slope)
     delta = math.exp(search.log_delta)
     message = (
         f"noise_multiplier: expected a budget that a multiplier up to {LARGEST:g} is known to "

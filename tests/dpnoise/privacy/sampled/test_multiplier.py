@@ -55,6 +55,29 @@ def test_nothing_rests_on_the_approximation(monkeypatch, off):
     assert is_least(noise_multiplier(*TRAINING), TRAINING)
 
 
+@pytest.mark.parametrize("near", [True, False])
+def test_ends_that_stay_apart_are_met_by_few_bounds(monkeypatch, near):
+    """By secants of the estimates, or by a bracket, from an upper end that says how much is missed.
+
+    Where a record is hardly ever sampled each bound takes most of a second.
+    """
+    exact, asked = multiplier._Search.bounds, []
+
+    def wide(self, at, gap=0.0):
+        asked.append(at)
+        found = exact(self, at, gap)
+        return LogBounds(found.lower - 1e-3, found.estimate, found.upper + 1e-3)
+
+    monkeypatch.setattr(multiplier._Search, "bounds", wide)
+    if not near:
+        monkeypatch.setattr(Composition, "saddle", lambda *_: None)
+    found = noise_multiplier(*TRAINING)
+    assert len(asked) <= 9
+    assert is_least(found, TRAINING, rtol=1e-3)
+    kept = SampledGaussian(found, TRAINING[2]).delta(TRAINING[0], steps=TRAINING[3])
+    assert kept.upper <= TRAINING[1] * math.exp(-1e-3) * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize("found", [None, (math.nan, 1.0)])
 def test_without_an_approximation_a_bracket_is_searched(monkeypatch, found):
     monkeypatch.setattr(Composition, "saddle", lambda *_: found)
