@@ -33,6 +33,7 @@ from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
+from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid, TiltedEllipsoid
 from dpnoise.sensitivity.product import Product
@@ -40,8 +41,6 @@ from dpnoise.sensitivity.spheroid import Spheroid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from dpnoise.sensitivity.base import Sensitivity
 
 SETS: dict[str, type[Sensitivity]] = {
     "l1": L1,
@@ -113,6 +112,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if kind is not None:
         names = _names(type(value)) if kind != "product" else ["blocks"]
         return {"kind": kind, **{name: plain(getattr(value, name)) for name in names}}
+    if isinstance(value, Sensitivity):
+        message = f"certificate: expected a set of kind {', '.join(SETS)}, got {value!r}"
+        raise ValueError(message)  # noqa: TRY004  (a set, but not one that a file can state)
     return value if is_integer(value) else text_of(value)
 
 

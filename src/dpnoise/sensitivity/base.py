@@ -294,6 +294,18 @@ class Sensitivity(ABC):
         return np.ones(self.dimension)
 
     @property
+    def enclosing_axes(self) -> Array:
+        """Axes of an ellipsoid around the set, along the coordinates, shape (K,).
+
+        The smallest sum of squares for boxes, and for sets of equal sides that permutations of the
+        coordinates leave as they are; another set may know smaller ones.
+        """
+        sides = self.box
+        if np.all(sides == sides[0]):
+            return np.full(self.dimension, self.l2)
+        return np.sqrt(sides * math.fsum(sides))
+
+    @property
     def spread(self) -> float:
         """The largest l1 norm of a row of the linear map of the unit ball, over its length."""
         return 1.0

@@ -43,7 +43,6 @@ from dpnoise.sensitivity.base import (
     read_sizes,
     root_above,
 )
-from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import each_words, list_words
 from dpnoise.sensitivity.spheroid import OUTWARD, RoundSet
 
@@ -232,6 +231,11 @@ class Ellipsoid(Sensitivity):
         """The axes over the longest, shape (K,)."""
         return self.box / np.max(self.box)
 
+    @property
+    def enclosing_axes(self) -> Array:
+        """Its own axes, shape (K,)."""
+        return self.box
+
     def _largest_moments(self, weights: Array) -> Array:
         """Shares of the squared axes, by the weights: differences along the axes."""
         squares = weights * self.relative_axes**2
@@ -260,21 +264,6 @@ class Ellipsoid(Sensitivity):
     def _scaled(self, factor: float) -> Self:
         """The ellipsoid with `factor` times the axes."""
         return replace(self, axes=tuple((factor * self.box).tolist()))
-
-
-def _axes(sensitivity: Sensitivity) -> Array:
-    """Axes of an ellipsoid around a set."""
-    if isinstance(sensitivity, Product):
-        parts = [_axes(block) for block in sensitivity.blocks]
-        sizes = np.array([np.linalg.norm(part) for part in parts])
-        stretch = np.sqrt(np.sum(sizes) / sizes)
-        return np.concatenate([s * part for s, part in zip(stretch, parts, strict=True)])
-    if isinstance(sensitivity, Ellipsoid):
-        return sensitivity.box
-    sides = sensitivity.box
-    if np.all(sides == sides[0]):  # sets that permutations of the coordinates leave as they are
-        return np.full(sensitivity.dimension, sensitivity.l2)
-    return np.sqrt(sides * math.fsum(sides))
 
 
 def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
@@ -307,7 +296,7 @@ def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
     known = isinstance(sensitivity, Sensitivity)
     problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
     problems.raise_if_any()
-    axes = tuple((_ENCLOSING * _axes(sensitivity)).tolist())
+    axes = tuple((_ENCLOSING * sensitivity.enclosing_axes).tolist())
     return Ellipsoid(axes, relation=sensitivity.relation)
 
 

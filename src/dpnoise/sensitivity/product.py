@@ -130,6 +130,14 @@ class Product(Sensitivity):
         return self._per_block(lambda block: block.box)
 
     @property
+    def enclosing_axes(self) -> Array:
+        """Those of the blocks, stretched, shape (K,)."""
+        parts = [block.enclosing_axes for block in self.blocks]
+        sizes = np.array([np.linalg.norm(part) for part in parts])
+        stretch = np.sqrt(np.sum(sizes) / sizes)
+        return np.concatenate([s * part for s, part in zip(stretch, parts, strict=True)])
+
+    @property
     def l1(self) -> float:
         """The largest l1 norm, the sum over the blocks."""
         return math.fsum(block.l1 for block in self.blocks)

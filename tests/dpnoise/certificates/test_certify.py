@@ -272,3 +272,12 @@ def test_a_claim_for_fewer_counts_is_refused_for_more():
         assert certify(noise, AtMost(3, of=12, relation="add-remove"), 1.0).upper == 0
         with pytest.raises(ValueError, match="delta: expected at least"):
             certify(noise, AtMost(4, of=12, relation="add-remove"), 1.0, delta=0.0)
+
+
+def test_a_set_without_a_line_in_the_codec_is_refused_by_name():
+    class Own(L2):
+        """A set of a user."""
+
+    for ball in (Own(1.0, of=2), Product(Own(1.0, of=2), L1(1.0))):
+        with pytest.raises(ValueError, match=r"expected a set of kind l1.*got .*Own\(radius=1"):
+            certify(Gaussian(3.0), ball, epsilon=1.0, relation="add-remove")
