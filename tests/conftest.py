@@ -46,7 +46,6 @@ ASKING = (
     "mechanisms/", "cli/test_best", "cli/test_calibrate", "dpnoise/test_account", "test_front",
     "sensitivity/test_counts", "joint/test_correlated", "optimality/test_closed_forms",
     "optimality/test_error_floor", "optimality/test_rearrangement", "optimality/test_cube",
-    "dpnoise/test_examples", "dpnoise/test_promises", "dpnoise/test_literature",
 )  # fmt: skip
 _KNOWN = {}
 

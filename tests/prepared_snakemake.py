@@ -51,7 +51,7 @@ class Starts:
 def become_snakemake(
     folder: str, arguments: list[str], output: str, environment: dict[str, str]
 ) -> None:
-    """Do in a forked process what `python -m snakemake` does, and leave."""
+    """Do in a forked process what `python -m snakemake` does, and leave as it does."""
     signal.alarm(SECONDS)
     os.chdir(folder)
     os.environ.clear()
@@ -60,15 +60,8 @@ def become_snakemake(
     os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
     os.dup2(1, 2)
     sys.path[0], sys.argv = folder, ["snakemake", *arguments]
-    code = 1
-    try:
-        runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
-    except SystemExit as end:
-        code = int(end.code or 0)
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
+    sys.exit()
 
 
 def serve() -> None:

@@ -357,7 +357,7 @@ def test_an_optional_item_is_made_by_its_own_target_and_never_by_a_default_one(o
     before = path.read_text()
     path.write_text(before + "\nEDITED = 1\n")
     try:
-        assert {makes, draws, "toy", "verdicts_toy"} <= planned(optional, "toy").keys()
+        assert makes in planned(optional, "toy")
         everything = planned(optional, "all", "inid_2024")
         assert not {makes, draws, "toy", "verdicts_toy"} & everything.keys()
         assert {"verdicts", "inid_2024_figure_1a_table", "inid_2024"} <= everything.keys()
