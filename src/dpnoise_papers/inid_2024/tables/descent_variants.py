@@ -36,7 +36,7 @@ from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import Task, gain_and_error, in_threads, mean_and_error
 from dpnoise_papers.inid_2024.learning_settings import searched_in
 from dpnoise_papers.inid_2024.tables.improved_descent import (
-    Found,
+    Tuning,
     choose,
     draw,
     errors_at,
@@ -194,7 +194,7 @@ def weights_and_variants(
         if not any(_same(variant, other) for other in distinct):
             distinct.append(variant)
 
-    def work(variant: Variant) -> tuple[Found, Array]:
+    def work(variant: Variant) -> tuple[Tuning, Array]:
         ratios, power = variant
         found = choose(
             one, ratios, settings, passes=passes, order="cyclic", power=power, luckiest=True
@@ -205,7 +205,7 @@ def weights_and_variants(
 
     results = in_threads(work, distinct, threads, "searches")
 
-    def result(variant: Variant) -> tuple[Found, Array]:
+    def result(variant: Variant) -> tuple[Tuning, Array]:
         return next(r for other, r in zip(distinct, results, strict=True) if _same(variant, other))
 
     def measured(variant: Variant) -> list[object]:
@@ -246,7 +246,7 @@ def _same(variant: Variant, other: Variant) -> bool:
 class _Done(NamedTuple):
     """The search of one order and scheme, and its errors by passes, shape (trials,)."""
 
-    found: Found
+    found: Tuning
     errors: dict[int, Array]
     audited: bool
     missed: bool
