@@ -521,7 +521,8 @@ class StretchLine:
                 turns = np.exp(1j * np.multiply.outer(centred, step * np.arange(float(few))))
                 found[where] = _product(rows, turns).ravel()[: len(where)]
                 if slope:
-                    rise[where] = _product(rows * (1j * centred), turns).ravel()[: len(where)]
+                    risen: ComplexArray = rows * (1j * centred)
+                    rise[where] = _product(risen, turns).ravel()[: len(where)]
             for first in range(0, 0 if even else len(where), size):
                 some = where[first : first + size]
                 turned = np.exp(1j * np.multiply.outer(u[some], centred))
