@@ -386,7 +386,9 @@ def test_every_estimator(model, data):
     model.set_params(budget=budget).fit(*data)
     assert 0.7 < budget.epsilon_of() <= 1.0  # less by the profile than by concentrated bounds
     state = np.random.default_rng(7)
-    refused = pytest.raises(ValueError, match="together with what was spent before, got .*; nothing was spent")
+    refused = pytest.raises(
+        ValueError, match=r"together with what was spent before, got .*; nothing was spent"
+    )
     with pytest.warns(UserWarning, match="given random_state"), refused:
         model.set_params(random_state=state).fit(*data)
     assert len(budget.entries) == 1
