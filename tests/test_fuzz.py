@@ -258,6 +258,19 @@ def test_references_of_samples_agree(sigma, rate):
         assert not sampled_references.one_step_holds(sigma, rate, epsilon, 0.0, ends[0])
 
 
+@pytest.mark.parametrize(
+    ("sigma", "rate", "epsilon", "delta"),
+    [  # by quadrature with mpmath, to 40 digits
+        (0.23924915111595965, 5.6961470211048225e-05, 0.41631248754055605, 4.27693717006434e-05),
+        (0.027675607704481266, 6.429856972034521e-07, 1587.64694294622, 2.2437743973695034e-22),
+    ],
+)
+def test_two_steps_by_quadrature_are_off_by_no_more_than_told(sigma, rate, epsilon, delta):
+    """Next to a kink, and where e^epsilon / rate has no double."""
+    exact, error = sampled_references.log_two_steps((sigma, rate), (sigma, rate), epsilon)
+    assert abs(math.expm1(exact - math.log(delta))) <= error < 1e-3
+
+
 def test_a_hang_is_a_violation(monkeypatch):
     monkeypatch.setattr(runner, "HANG", 0.05)
 

@@ -311,6 +311,7 @@ _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digi
 _EACH, _EACH_POINT, _MOST_SECONDS = 0.01, 1.5e-7, 10.0
 _WIDEST = 700.0  # e^loss has a double
 _MOST_POINTS, _FEWEST, _SIZE = 2**13, 2**6, 2**20  # of one coordinate's lattice, and of the sum's
+_UNDERFLOW = 1e-250  # more than all payoffs below the least double
 _NEGLIGIBLE = 1e-14  # mass of the losses above the lattice
 
 
@@ -353,6 +354,9 @@ class LatticeSum:
         if side < 0 or self._plan.start * self._plan.h > epsilon - slack:
             outside = float(np.logaddexp(outside, below))
         largest = -tilt * math.log1p(1.0 / tilt) - math.log1p(tilt)
+        if side > 0 and gap.size and total < _UNDERFLOW:
+            # So far above epsilon that payoffs are lost: what they are at most, as by Chernoff.
+            total = math.exp(largest)
         total += side * math.exp(min(largest + outside, 0.0))
         relative = self._relative
         relative += UNIT * (64.0 + 8.0 * (abs(self._log_total) + tilt * (abs(epsilon) + slack)))

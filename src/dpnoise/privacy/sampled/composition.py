@@ -58,7 +58,7 @@ _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
 _MOST_GROWTH = 15.0  # of the distance of an end from the root
 _SMALLEST = 1e-12  # epsilon next to which ends are looked for
-_MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
+MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
 
@@ -129,6 +129,7 @@ class Composition:
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
         self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
+        self._most = MOST_WORK
         self._last: tuple[tuple[float, str, float] | None, LogBounds] = None, UNKNOWN
         square = math.fsum(
             n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
@@ -181,7 +182,7 @@ class Composition:
         return direction != ADDED and bool(self.steps)
 
     def _inversion(self, direction: str, log_rest: float, steep: float) -> Inversion:
-        if self._work > _MOST_WORK:
+        if self._work > self._most:
             message = "sampled losses: out of reach: expected fewer steps or more noise"
             raise ValueError(message)
         key = (direction, log_rest, steep)
@@ -238,7 +239,7 @@ class Composition:
 
     def _sharpen(self, direction: str) -> None:
         """Sharper bounds on log M, by quadrature."""
-        if direction in self._sharp or self._work > _MOST_WORK:
+        if direction in self._sharp or self._work > MOST_WORK:
             return
         self._sharp.add(direction)
         exact = self._transform(direction, -math.inf, 1.0).log_real(tilts()) + USABLE
@@ -426,7 +427,7 @@ class Composition:
         """Bounds on the least epsilon by a search over bounds on delta."""
 
         def excess(epsilon: float) -> float:
-            if self._work > _MOST_SEARCH:
+            if self._work > min(_MOST_SEARCH, self._most):
                 raise _Spent
             found = self._told(epsilon, direction, log_delta)
             return min(max(found.estimate - log_delta, -_CLIP), _CLIP)
@@ -596,9 +597,14 @@ class Composition:
         # ends: bounds are taken on either side of wherever it ends
         for _ in range(_POLISH):
             there = self.log_delta(root + step, direction, log_delta)
-            slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
+            fall = here.estimate - there.estimate
+            if not math.isfinite(fall):  # next to the largest loss: what was seen is all there is
+                return 0.0, math.inf
+            slope = max(fall / step, 1e-9 / root)
             root = max(root + (here.estimate - log_delta) / slope, _SMALLEST)
             here = self._told(root, direction, log_delta)
+        if not math.isfinite(here.estimate):
+            return 0.0, math.inf
         root += min(max((here.estimate - log_delta) / slope, -step), step)
         ends = []
         for side in (-1.0, 1.0):

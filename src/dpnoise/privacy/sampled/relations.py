@@ -25,6 +25,7 @@ from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.sampled.composition import (
     ADDED,
     MOST_EPSILON,
+    MOST_WORK,
     REMOVED,
     STEEP,
     Composition,
@@ -46,6 +47,7 @@ POISSON, FIXED = "poisson", "without replacement"
 # Directions where one record is replaced: what dominates, and what fixed samples attain.
 REPLACED, LESS, MORE = "replaced", "replaced: removed", "replaced: added"
 _HUGE = 700.0
+_LITTLE_WORK = 1e6  # evaluations for the record added in samples of a fixed size
 _WIDE, _HALVINGS = 1.0, 6  # a gap of log delta, and of epsilon to look for a smaller one
 
 
@@ -334,7 +336,10 @@ class PairComposition(Composition):
         low = 0.0
         for one in self._shown:
             if self._largest_of(one) > low:  # or no epsilon in this direction is above it
+                # Most often the record removed shows more, or hardly less.
+                self._most = _LITTLE_WORK if one == MORE else MOST_WORK
                 low = max(low, self.epsilon(log_delta, one)[0])
+        self._most = MOST_WORK
         return min(low, high), high
 
     def largest(self, direction: str) -> float:

@@ -166,3 +166,18 @@ def test_delta_above_the_chance_of_a_sample_is_kept_by_any_noise():
 def test_what_is_out_of_reach_is_said():
     with pytest.raises(ValueError, match=r"out of reach: .*sigma.*steps.*at least"):
         SampledGaussian(0.0144116, 0.4637).epsilon(1e-20, steps=2644865)
+
+
+@pytest.mark.parametrize("steps", [2, 3, 1000])
+@pytest.mark.parametrize(("sigma", "rate", "delta"), [
+    (2.8705253395018246, 1.128919664097609e-09, 1.7820538244099514e-111),
+    (10.0, 1e-8, 1e-100),
+])  # fmt: skip
+def test_more_steps_have_no_smaller_epsilon_where_a_record_is_hardly_ever_sampled(
+    sigma, rate, delta, steps
+):
+    """Each direction, too: epsilon of one step is known in closed form."""
+    step = SampledGaussian(sigma, rate)
+    for direction in ("removed", "added"):
+        one = step.epsilon(delta, direction=direction)
+        assert step.epsilon(delta, steps=steps, direction=direction).upper >= one.lower > 0.0

@@ -23,6 +23,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.privacy.sampled import composition as composition_module
+from dpnoise.privacy.sampled import relations as relations_module
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED
 from dpnoise.privacy.sampled.relations import (
     FIXED,
@@ -403,7 +404,9 @@ def test_moments_in_closed_form_are_no_smaller(kind):
 @pytest.mark.parametrize("kind", [Kind(1.5, 0.05), Kind(0.5, 0.05, LAPLACE)])
 def test_with_no_evaluations_left_bounds_are_wide_and_hold(kind, monkeypatch):
     exact = PairComposition({kind: 50}, "replace-one").epsilon(math.log(1e-6), REPLACED)
-    monkeypatch.setattr(composition_module, "_MOST_WORK", -1.0)
+    for module in (composition_module, relations_module):
+        monkeypatch.setattr(module, "MOST_WORK", -1.0)
+    monkeypatch.setattr(relations_module, "_LITTLE_WORK", -1.0)
     monkeypatch.setattr(composition_module, "_MOST_SEARCH", -1.0)
     wide = PairComposition({kind: 50}, "replace-one").epsilon(math.log(1e-6), REPLACED)
     assert 0.0 <= wide[0] <= exact[0] <= exact[1] < wide[1] < 50.0
@@ -449,3 +452,14 @@ def test_a_direction_below_its_largest_loss_says_nothing_about_epsilon():
     assert composition.epsilon(log_delta, MORE)[0] <= largest < low <= high
     assert composition.bounds(low).upper >= log_delta
     assert composition.bounds(1.01 * largest).lower > -math.inf
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one", "without replacement"])
+def test_ends_next_to_a_largest_loss_below_all_others_are_numbers(relation):
+    """One step whose largest loss, rate times 1 or 2 of 1 / scale, is 1e-13, delta far below it."""
+    fixed = relation == "without replacement"
+    step = SampledLaplace(1e4, 1e-9, relation if fixed else "poisson")
+    low, high = step.epsilon(1e-300, relation=None if fixed else relation)
+    largest = step.epsilon(0.0, relation=None if fixed else relation).upper
+    assert largest == pytest.approx(1e-13 if relation == "add-remove" else 2e-13, rel=1e-3)
+    assert 0.99 * largest <= low <= high <= 1.01 * largest

@@ -61,3 +61,15 @@ def test_a_record_that_is_added_has_a_largest_loss():
     low, high = one.epsilon(-500.0)
     assert 0.0 <= low <= high <= -3.0 * math.log1p(-0.1) * (1.0 + 1e-9)
     assert np.isinf(one.log_delta(1.0).gap)
+
+
+def test_a_bound_far_below_the_epsilon_that_was_planned_is_on_its_side():
+    """There all payoffs are below the least double, which once made them 0."""
+    step = Step(2.8705253395018246, 1.128919664097609e-09)
+    rounded = Rounded([(*step, 2)], removed=True)
+    assert rounded._sums(5.2e-4, 1 << 13)
+    for epsilon in (0.0, 1e-9, 1e-7, 1e-6):
+        found = rounded._bounds(epsilon)
+        assert found.lower <= one_step(step, epsilon, REMOVED) <= found.upper
+    low, high = rounded.epsilon(math.log(1.7820538244099514e-111))
+    assert low <= 1.9835272289e-6 <= high < 1e-4
