@@ -95,7 +95,7 @@ class _Rule(NamedTuple):
     log_error: Array
 
 
-def _product(first: ComplexArray, second: ComplexArray) -> ComplexArray:
+def _product(first: Array | ComplexArray, second: ComplexArray) -> ComplexArray:
     """A matrix product in parts so small that each is done by one thread; rows are in fours."""
     parts = first.reshape(-1, _ROWS, first.shape[1])
     size = max(_ALONE // (_ROWS * second.shape[1]), 1)
@@ -521,8 +521,7 @@ class StretchLine:
                 turns = np.exp(1j * np.multiply.outer(centred, step * np.arange(float(few))))
                 found[where] = _product(rows, turns).ravel()[: len(where)]
                 if slope:
-                    risen: ComplexArray = rows * (1j * centred)
-                    rise[where] = _product(risen, turns).ravel()[: len(where)]
+                    rise[where] = _product(rows * (1j * centred), turns).ravel()[: len(where)]
             for first in range(0, 0 if even else len(where), size):
                 some = where[first : first + size]
                 turned = np.exp(1j * np.multiply.outer(u[some], centred))
