@@ -332,8 +332,8 @@ def in_the_box(rng: Generator, n: int) -> Outcome:
 def with_two_neighbours(rng: Generator, n: int) -> Outcome:
     """Relative slack of Theorem 8 for a spread d beside a concentrated one.
 
-    The spread d has K equal entries and the largest l1 norm; the concentrated d' is one
-    entry with the largest l2 and l-infinity norm. The slack is that of the spread d.
+    The spread d has K equal entries and, in most trials, the largest l1 norm; the concentrated d' is
+    one entry with the largest l2 and l-infinity norm. The slack is that of the spread d.
     """
     k = rng.integers(2, 9, n).astype(float)
     delta2 = np.ones(n)
@@ -416,8 +416,8 @@ CHECKS = (
           "gap: rests on Lemmas 5 to 7; proved at the corner once these are mended, hence for the "
           "whole box |d_i| <= Delta, whose corner is the worst", in_the_box, 0.2),
     Check("theorem-8-other-neighbours", "Theorem 8",
-          "the sufficient condition where ||d||_2 < Delta_2 and ||d||_1 is the largest, "
-          "K = 2 to 8",
+          "the sufficient condition where ||d||_2 < Delta_2, for equal entries beside one entry of "
+          "1, K = 2 to 8",
           "gap: Lemma 7 fails here, so the theorem is not proved; no counterexample found",
           with_two_neighbours, 0.1),
 )  # fmt: skip
