@@ -332,8 +332,8 @@ def in_the_box(rng: Generator, n: int) -> Outcome:
 def with_two_neighbours(rng: Generator, n: int) -> Outcome:
     """Relative slack of Theorem 8 for a spread d beside a concentrated one.
 
-    The spread d has K equal entries and, in most trials, the largest l1 norm; the concentrated d' is
-    one entry with the largest l2 and l-infinity norm. The slack is that of the spread d.
+    The spread d has K equal entries and, in most trials, the largest l1 norm; the concentrated d'
+    is one entry with the largest l2 and l-infinity norm. The slack is that of the spread d.
     """
     k = rng.integers(2, 9, n).astype(float)
     delta2 = np.ones(n)
