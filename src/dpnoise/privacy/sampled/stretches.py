@@ -95,7 +95,7 @@ class _Rule(NamedTuple):
     log_error: Array
 
 
-def _product(first: Array | ComplexArray, second: ComplexArray) -> ComplexArray:
+def _product(first: Array | ComplexArray, second: Array | ComplexArray) -> ComplexArray:
     """A matrix product in parts so small that each is done by one thread; rows are in fours."""
     parts = first.reshape(-1, _ROWS, first.shape[1])
     size = max(_ALONE // (_ROWS * second.shape[1]), 1)
