@@ -27,7 +27,7 @@ FILES = sorted(
 )
 # Where `default_rng(random_state)` may meet None, which is entropy of the operating system.
 ENTROPY = {
-    "src/dpnoise/noise/_arrays.py": "draws",
+    "src/dpnoise/_validation.py": "draws",
     "src/dpnoise/learn/safeguards.py": "noise_generator",
 }
 SYSTEM = "src/dpnoise/releases/entropy.py"  # releases come from the operating system alone

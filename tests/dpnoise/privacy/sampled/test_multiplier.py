@@ -61,14 +61,14 @@ def test_ends_that_stay_apart_are_met_by_few_bounds(monkeypatch, near):
 
     Where a record is hardly ever sampled each bound takes most of a second.
     """
-    exact, asked = multiplier._Search.bounds, []
+    exact, asked = multiplier._MultiplierSearch.bounds, []
 
     def wide(self, at, gap=0.0):
         asked.append(at)
         found = exact(self, at, gap)
         return LogBounds(found.lower - 1e-3, found.estimate, found.upper + 1e-3)
 
-    monkeypatch.setattr(multiplier._Search, "bounds", wide)
+    monkeypatch.setattr(multiplier._MultiplierSearch, "bounds", wide)
     if not near:
         monkeypatch.setattr(Composition, "saddle", lambda *_: None)
     found = noise_multiplier(*TRAINING)
