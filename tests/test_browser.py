@@ -89,7 +89,7 @@ def test_it_opens_at_once_in_silence_and_without_network(page, address):
             if kind == "Network.requestWillBeSent":
                 assert told["request"]["url"].startswith(("file:", "data:", "about:"))
     size = len(Path(address.removeprefix("file://")).read_bytes())
-    assert size <= 5_500_000
+    assert size <= 5_000_000
     if os.getloadavg()[0] <= (os.cpu_count() or 1):  # else other programs are measured
         assert min(times) < 1000
     assert page.value(visible("#overview-title"))

@@ -1,6 +1,6 @@
 """The noise distributions, with the methods of `scipy.stats`.
 
-`FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These
+`FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These,
 a histogram (`Histogram`) and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same
 methods where they make sense.
 """

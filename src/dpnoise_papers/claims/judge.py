@@ -122,7 +122,8 @@ def judge(
     for claim in claims:
         found = findings[claim.id]
         if rival := _also_passes_for(claim, found, claims):
-            soft = f" It would pass for {rival} as well, which is printed beside it."
+            also = " as well" if found.verdict == REPRODUCED else ""
+            soft = f" It would pass for {rival}{also}, which is printed beside it."
             word = UNDECIDED if found.verdict == REPRODUCED and found.noisy else found.verdict
             found = found._replace(verdict=word, soft=True, why=found.why + soft)
         verdict, why = found.verdict, found.why

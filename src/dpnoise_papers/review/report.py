@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.settings import Section
 
 FINDINGS = "findings.yaml"
-LARGEST = 5_500_000  # bytes of the page
+LARGEST = 5_000_000  # bytes of the page
 GROUPS = ("Figures and tables", "Theory and text", "Beside the paper")
 _NUMBERED = re.compile(
     r"(table|figure|equation|theorem|lemma|remark|corollary|proposition|algorithm|section|appendix)"

@@ -334,12 +334,14 @@ class PairComposition(Composition):
         if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
             return low, high
         low = 0.0
-        for one in self._shown:
-            if self._largest_of(one) > low:  # or no epsilon in this direction is above it
-                # Most often the record removed shows more, or hardly less.
-                self._most = _LITTLE_WORK if one == MORE else MOST_WORK
-                low = max(low, self.epsilon(log_delta, one)[0])
-        self._most = MOST_WORK
+        try:
+            for one in self._shown:
+                if self._largest_of(one) > low:  # or no epsilon in this direction is above it
+                    # Most often the record removed shows more, or hardly less.
+                    self._most = _LITTLE_WORK if one == MORE else MOST_WORK
+                    low = max(low, self.epsilon(log_delta, one)[0])
+        finally:
+            self._most = MOST_WORK
         return min(low, high), high
 
     def largest(self, direction: str) -> float:

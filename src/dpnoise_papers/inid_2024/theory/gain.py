@@ -307,16 +307,15 @@ def _iid_bound(rng: Generator, n: int, noise: str) -> Outcome:
     profiles, count = draw(rng, n)
     budget, top = budgets(rng, n), profiles.max(axis=1)
     epsilon, delta = budget["epsilon"], budget["delta"]
-    unit = gaussian_sigma(epsilon, delta) if noise == "gaussian" else 1.0 / epsilon
-    error = mean_squared_errors(noise, "iid", profiles, count, unit)
     if noise == "gaussian":
+        unit = gaussian_sigma(epsilon, delta)
         order, step = (count * top / epsilon) ** 2 * -np.log(delta), (count * top * unit) ** 2
+        claimed = epsilon <= 1.0
     else:
-        order = count**3 * (top / epsilon) ** 2
+        unit, order, claimed = 1.0 / epsilon, count**3 * (top / epsilon) ** 2, True
         step = 2.0 * order
-    ordered = at_most(error, CONSTANT * order, order)
-    if noise == "gaussian":
-        ordered = np.where(epsilon <= 1.0, ordered, 1.0)
+    error = mean_squared_errors(noise, "iid", profiles, count, unit)
+    ordered = np.where(claimed, at_most(error, CONSTANT * order, order), 1.0)
     outcome = profile_outcome(np.minimum(ordered, at_most(error, step, error)), profiles, count)
     return outcome._replace(parameters={**outcome.parameters, **budget})
 

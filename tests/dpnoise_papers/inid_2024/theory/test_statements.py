@@ -155,7 +155,7 @@ def times(factor, function):
         (optimum, "allocate", times(1.01, optimum.allocate), {"table-1"}),
         (optimum, "formula", times(1.01, optimum.formula), {"table-1"}),
         (optimum, "integrate", lambda f, edges, parts: 1.01 * integrate(f, edges, parts),
-         {"moments"}),
+         {"moments-gaussian", "moments-laplace"}),
         (privacy, "integrate", lambda f, edges, parts: integrate(f, 0.1 * edges, parts),
          {"introduction-fisher"}),
         (privacy, "_theorems_4_and_5", times(0.99, privacy._theorems_4_and_5), {"remark-3-enough"}),
