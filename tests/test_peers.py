@@ -181,16 +181,19 @@ def test_a_question_that_takes_too_long_or_too_much_ends(sampled, tmp_path):
         assert sampled.row(("toy", "losses"), ("named", 0), answer)[6] == kind
 
 
-def test_named_answers_are_those_of_the_list(sampled):
-    """The tables come from the list of answers, here for the named questions."""
-    found = sampled.known(sampled.ANSWERS)
-    counts, named = sampled.tables(found[found["group"] == "named"])
-    recorded, listed = tables_of_samples()
-    columns = ["library", "account", *sampled.KINDS]
+def check_named(script, recorded, listed):
+    """The tables of a script come from its list of answers, here for the named questions."""
+    found = script.known(script.ANSWERS)
+    counts, named = script.tables(found[found["group"] == "named"])
+    columns = ["library", "account", *script.KINDS]
     mine = counts[counts["group"] == "named"][columns].reset_index(drop=True)
     theirs = recorded[recorded["group"] == "named"][columns].reset_index(drop=True)
     pd.testing.assert_frame_equal(mine, theirs)
     assert list(named["answer"].map(str)) == list(listed["answer"].map(str))
+
+
+def test_named_answers_are_those_of_the_list(sampled):
+    check_named(sampled, *tables_of_samples())
 
 
 def is_too_low(sigma, rate, steps, delta, claimed):
@@ -260,14 +263,7 @@ def test_the_page_says_what_the_run_on_multipliers_said(multiplier):
 
 
 def test_named_multipliers_are_those_of_the_list(multiplier):
-    found = multiplier.known(multiplier.ANSWERS)
-    counts, named = multiplier.tables(found[found["group"] == "named"])
-    recorded, listed = tables_of_multipliers()
-    columns = ["library", "account", *multiplier.KINDS]
-    mine = counts[counts["group"] == "named"][columns].reset_index(drop=True)
-    theirs = recorded[recorded["group"] == "named"][columns].reset_index(drop=True)
-    pd.testing.assert_frame_equal(mine, theirs)
-    assert list(named["answer"].map(str)) == list(listed["answer"].map(str))
+    check_named(multiplier, *tables_of_multipliers())
 
 
 def test_multipliers_that_are_printed_are_met(multiplier):

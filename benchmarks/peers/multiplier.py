@@ -19,17 +19,18 @@ import math
 import os
 import sys
 from pathlib import Path
-from statistics import median
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "src")]
 
 import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from ask import version  # noqa: E402
-from sampled import ACCOUNTS, NO_ANSWER, OURS, Place, ask_all, known  # noqa: E402
+from sampled import NO_ANSWER, OURS, Answer, Place, answers_of, ask_all, known, tally  # noqa: E402
 
 from dpnoise import SampledGaussian  # noqa: E402
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEED, COUNT = 20261126, 25
 NAMED = {  # epsilon, delta, rate, steps: and what is printed
@@ -82,7 +83,7 @@ def too_little(question: Question, ours: float) -> float:
     return next((sigma for sigma in lower if worth(question, sigma) == "too little"), 0.0)
 
 
-def judge(said: dict[str, object], question: Question, low: float) -> str:
+def judge(said: Answer, question: Question, low: float) -> str:
     """Kind of an answer, `low` being too little; 'undecided' where our ends do not tell."""
     error = said["error"]
     if error:
@@ -108,30 +109,21 @@ def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     Counted are only questions that have our answer.
     """
     listed = questions()
-    answers: dict[tuple[str, str], dict[Place, dict[str, object]]] = {a: {} for a in ACCOUNTS}
-    for said in found.to_dict("records"):
-        answers[said["library"], said["account"]][said["group"], int(said["place"])] = said
-    ours = {p: float(str(a["value"])) for p, a in answers[OURS].items() if not a["error"]}
-    least = {place: too_little(listed[place], sigma) for place, sigma in ours.items()}
-    rows, named = [], []
-    for (name, kind), own in answers.items():
-        about = {"library": name, "account": kind}
-        about["version"] = "this" if name == OURS[0] else version(name)
-        for group in dict.fromkeys(group for group, _ in listed):
-            here = {p: a for p, a in own.items() if p[0] == group and p in least}
-            kinds = [judge(a, listed[p], least[p]) for p, a in here.items()]
-            counts = {one: kinds.count(one) for one in KINDS}
-            times = [float(str(a["seconds"])) for a in here.values()] or [math.nan]
-            sizes = [float(str(a["megabytes"])) for a in here.values()]
-            used = {"median_seconds": f"{median(times):.3g}", "most_seconds": f"{max(times):.3g}"}
-            used["megabytes"] = f"{max(sizes, default=math.nan):.0f}"
-            rows.append({**about, "group": group, "asked": len(here), **counts, **used})
-        for k, (question, (_, printed)) in enumerate(NAMED.items()):
-            said = own.get(("named", k), {"value": "", "error": "not asked"})
-            answer = said["error"] or said["value"]
-            ends = {"too_little": repr(least.get(("named", k), 0.0)), "printed": repr(printed)}
-            named.append({"question": question, **ends, **about, "answer": answer})
-    return pd.DataFrame(rows), pd.DataFrame(named)
+    ours = answers_of(found)[OURS]
+    least = {
+        place: too_little(listed[place], float(str(said["value"])))
+        for place, said in ours.items()
+        if not said["error"]
+    }
+    named = {
+        question: {"too_little": repr(least.get(("named", k), 0.0)), "printed": repr(printed)}
+        for k, (question, (_, printed)) in enumerate(NAMED.items())
+    }
+
+    def kind(said: Answer, place: Place) -> str:
+        return judge(said, listed[place], least[place])
+
+    return tally(found, least, named, kind, KINDS)
 
 
 def main(seconds: float, libraries: list[str]) -> None:

@@ -31,7 +31,7 @@ import pandas as pd  # noqa: E402
 from ask import PATIENCE, Worker, environment, version  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 SEED, COUNT = 20261124, 1000
 NAMED = {  # sigma, rate, steps, delta
@@ -70,6 +70,8 @@ COLUMNS = (
 MEMORY = 4 << 30  # bytes of data of a process
 ANSWERS = HERE / "sampled-answers.csv"
 Place = tuple[str, int]
+Answer = dict[str, object]
+GROUPS = ("named", "everyday", "random")
 
 
 def questions() -> dict[Place, tuple[float, float, int, float]]:
@@ -83,7 +85,7 @@ def questions() -> dict[Place, tuple[float, float, int, float]]:
     return {(group, k): one for group, some in groups.items() for k, one in enumerate(some)}
 
 
-def judge(said: dict[str, object], low: float, high: float) -> str:
+def judge(said: Answer, low: float, high: float) -> str:
     """Kind of an answer beside the two ends; 'undecided' where these are too far apart to say."""
     error = said["error"]
     if error:
@@ -166,38 +168,64 @@ def row(
     return [*account, *place, *ends, error, f"{seconds:.3g}", f"{megabytes:.0f}"]
 
 
-def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Counts, times and memory by account and group; the answers to the named questions."""
-    listed = questions()
-    answers: dict[tuple[str, str], dict[Place, dict[str, object]]] = {a: {} for a in ACCOUNTS}
+def answers_of(found: pd.DataFrame) -> dict[tuple[str, str], dict[Place, Answer]]:
+    """Answers by account, those of a library by the place of their question."""
+    answers: dict[tuple[str, str], dict[Place, Answer]] = {account: {} for account in ACCOUNTS}
     for said in found.to_dict("records"):
         answers[said["library"], said["account"]][said["group"], int(said["place"])] = said
-    both = ("lower", "value")
-    ends = {
-        place: tuple(float(str(said[end])) for end in both)
-        for place, said in answers[OURS].items()
-        if not said["error"]
-    }
-    rows, named = [], []
-    for (name, kind), own in answers.items():
-        about = {"library": name, "account": kind}
-        about["version"] = "this" if name == "dpnoise" else version(name)
-        for group in dict.fromkeys(group for group, _ in listed):
-            here = {p: a for p, a in own.items() if p[0] == group and p in answers[OURS]}
-            kinds = [judge(a, *ends[p]) if p in ends else "undecided" for p, a in here.items()]
-            counts = {one: kinds.count(one) for one in KINDS}
-            times = [float(str(a["seconds"])) for a in here.values()] or [math.nan]
-            sizes = [float(str(a["megabytes"])) for a in here.values()]
+    return answers
+
+
+def tally(
+    found: pd.DataFrame,
+    counted: Iterable[Place],
+    named: dict[str, dict[str, str]],
+    kind: Callable[[Answer, Place], str],
+    kinds: Sequence[str],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Counts of each kind, times and memory by account and group; answers to the named questions.
+
+    `counted` are the places of the questions counted, `named` the further columns of each named
+    question in the order of their places.
+    """
+    places = list(counted)
+    rows, told = [], []
+    for (name, account), own in answers_of(found).items():
+        about = {"library": name, "account": account}
+        about["version"] = "this" if name == OURS[0] else version(name)
+        for group in GROUPS:
+            here = {p: own[p] for p in places if p[0] == group and p in own}
+            judged = [kind(said, place) for place, said in here.items()]
+            counts = {one: judged.count(one) for one in kinds}
+            times = [float(str(said["seconds"])) for said in here.values()] or [math.nan]
+            sizes = [float(str(said["megabytes"])) for said in here.values()]
             used = {"median_seconds": f"{median(times):.3g}", "most_seconds": f"{max(times):.3g}"}
             used["megabytes"] = f"{max(sizes, default=math.nan):.0f}"
             rows.append({**about, "group": group, "asked": len(here), **counts, **used})
-        for k, question in enumerate(NAMED):
+        for k, (question, ends) in enumerate(named.items()):
             said = own.get(("named", k), {"value": "", "error": "not asked"})
-            low, high = ends["named", k]
             answer = said["error"] or said["value"]
-            asked = {"question": question, "lower": repr(low), "upper": repr(high)}
-            named.append({**asked, **about, "answer": answer})
-    return pd.DataFrame(rows), pd.DataFrame(named)
+            told.append({"question": question, **ends, **about, "answer": answer})
+    return pd.DataFrame(rows), pd.DataFrame(told)
+
+
+def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Counts, times and memory by account and group; the answers to the named questions."""
+    ours = answers_of(found)[OURS]
+    ends = {
+        place: tuple(float(str(said[end])) for end in ("lower", "value"))
+        for place, said in ours.items()
+        if not said["error"]
+    }
+    named = {
+        question: dict(zip(("lower", "upper"), map(repr, ends["named", k]), strict=True))
+        for k, question in enumerate(NAMED)
+    }
+
+    def kind(said: Answer, place: Place) -> str:
+        return judge(said, *ends[place]) if place in ends else "undecided"
+
+    return tally(found, ours, named, kind, KINDS)
 
 
 def main(seconds: float, libraries: list[str]) -> None:

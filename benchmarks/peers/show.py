@@ -149,6 +149,7 @@ def _named(named: pd.DataFrame, ends: dict[str, str], first: int) -> list[str]:
 
 
 def _between(text: str, marks: tuple[str, str], found: list[str]) -> str:
+    """Text with the lines found in place of what stands between two marks."""
     block = "\n".join([marks[0], *found, "", marks[1]])
     return re.sub(f"{marks[0]}.*{marks[1]}", lambda _: block, text, flags=re.DOTALL)
 
