@@ -67,12 +67,12 @@ VARIANTS_COLUMNS = [
 _ACCOUNT = 1e-9  # relative accuracy of the epsilon that a variant spends
 SCHEMES = {"spr": ("spr", 1.0), "spr-half": ("spr", 0.5), "optimal": ("optimal", 1.0)}
 ORDERS_COLUMNS = [
-    "dataset", "features", "order", "columns", "scheme", "protocol", "passes", "error", "error_se",
-    "gain", "gain_se", "step", "clip", "edge", "audited", "missed",
+    "dataset", "features", "order", "columns", "scheme", "protocol", "passes", "repetitions",
+    "error", "error_se", "gain", "gain_se", "step", "clip", "edge", "audited", "missed",
 ]  # fmt: skip
 SPREAD_COLUMNS = [
-    "dataset", "features", "scheme", "protocol", "passes", "orders", "error", "error_se",
-    "error_least", "error_greatest", "gain", "gain_se", "gain_least", "gain_greatest",
+    "dataset", "features", "scheme", "protocol", "passes", "orders", "repetitions", "error",
+    "error_se", "error_least", "error_greatest", "gain", "gain_se", "gain_least", "gain_greatest",
 ]  # fmt: skip
 
 
@@ -303,7 +303,8 @@ def descent_orders(
     spread : DataFrame
         Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain` and of their
         standard errors in one order, with the smallest and the largest mean in `_least` and
-        `_greatest`.
+        `_greatest`. `repetitions` has the degrees of freedom of such a standard error, those of
+        the trials of all orders, plus 1.
     """
     if dataset is None:
         return pd.DataFrame(columns=ORDERS_COLUMNS), pd.DataFrame(columns=SPREAD_COLUMNS)
@@ -347,7 +348,7 @@ def descent_orders(
                 rows.append(
                     [
                         one.name, "raw", order, columns, scheme, protocol, end,
-                        *mean_and_error(errors[end][part]),
+                        len(spr), *mean_and_error(errors[end][part]),
                         *gain_and_error(spr, errors[end][part]),
                         found.step, found.clip, int(found.edge), int(whole), int(missed),
                     ]
@@ -374,5 +375,6 @@ def spread(table: pd.DataFrame) -> pd.DataFrame:
             for name in ("error", "gain")
             for figure in (middle[name], middle[f"{name}_se"], group[name].min(), group[name].max())
         ]
-        rows.append([*key, len(group), *values])
+        freedom = int((group["repetitions"] - 1).sum())
+        rows.append([*key, len(group), freedom + 1, *values])
     return pd.DataFrame(rows, columns=SPREAD_COLUMNS)

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 _SAME = 1e-9  # schemes whose noise agrees to this relative accuracy are one mechanism
 COLUMNS = [
-    "dataset", "features", "order", "reading", "scheme", "protocol", "passes", "error",
-    "error_se", "gain", "gain_se", "step", "clip", "edge", "epsilon", "delta", "optimum",
+    "dataset", "features", "order", "reading", "scheme", "protocol", "passes", "repetitions",
+    "error", "error_se", "gain", "gain_se", "step", "clip", "edge", "epsilon", "delta", "optimum",
 ]  # fmt: skip
 SCHEMES = ("iid", "spr", "optimal")
 
@@ -385,7 +385,7 @@ def improved_descent(
                 rows.append(
                     [
                         dataset.name, features, order, variant, scheme, protocol, passes,
-                        *mean_and_error(values[part]),
+                        len(values[part]), *mean_and_error(values[part]),
                         *gain_and_error(spr[variant, passes][part], values[part]),
                         found.step, found.clip, int(found.edge), settings.epsilon,
                         tasks[features].delta, tasks[features].value,

@@ -223,6 +223,9 @@ def test_the_spread_is_median_and_range(orders_tables):
     assert (known["error_least"] == groups.min()).all()
     assert (known["error_greatest"] == groups.max()).all()
     assert known["error_se"].equals(table.groupby(keys)["error_se"].median())
+    trials = {"printed": SETTINGS.trials, "fresh": SETTINGS.evaluate}
+    assert (table["repetitions"] == table["protocol"].map(trials)).all()
+    assert (known["repetitions"] - 1).equals(5 * (table.groupby(keys)["repetitions"].first() - 1))
     assert (known.loc[("california", "raw", "spr")][["gain_least", "gain_greatest"]] == 0).all(
         axis=None
     )
