@@ -312,8 +312,8 @@ def _iid_bound(rng: Generator, n: int, noise: str) -> Outcome:
         order, step = (count * top / epsilon) ** 2 * -np.log(delta), (count * top * unit) ** 2
         claimed = epsilon <= 1.0
     else:
-        unit, order, claimed = 1.0 / epsilon, count**3 * (top / epsilon) ** 2, True
-        step = 2.0 * order
+        unit, order = 1.0 / epsilon, count**3 * (top / epsilon) ** 2
+        step, claimed = 2.0 * order, np.full(n, fill_value=True)
     error = mean_squared_errors(noise, "iid", profiles, count, unit)
     ordered = np.where(claimed, at_most(error, CONSTANT * order, order), 1.0)
     outcome = profile_outcome(np.minimum(ordered, at_most(error, step, error)), profiles, count)
