@@ -37,7 +37,7 @@ from scipy import special
 
 from dpnoise._validation import Problems, check_factor, draws
 from dpnoise.joint.profile import Uncovered, radial_delta_bounds
-from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exact import as_double, as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.accounts import (
     DOMINATED,
@@ -50,7 +50,7 @@ from dpnoise.privacy.accounts import (
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.spherical import Spherical
-from dpnoise.sensitivity.base import Sensitivity, root_above
+from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.composition import composed_log_delta, shared_log_delta
@@ -32,7 +32,7 @@ from dpnoise.privacy.integer_sets import PURE, integer_bounds
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.balls import Box, LInf
-from dpnoise.sensitivity.base import MOST_UNEQUAL, root_above
+from dpnoise.sensitivity.base import MOST_UNEQUAL
 from dpnoise.sensitivity.integer_points import read_parts
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.sensitivity.base import Sensitivity, Weights
+    from dpnoise.noise.exact import Weights
+    from dpnoise.sensitivity.base import Sensitivity
 
     AnyNoise = Noise | IntegerNoise
     Shares = dict[tuple[AnyNoise, Fraction], int]

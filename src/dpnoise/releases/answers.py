@@ -14,7 +14,8 @@ from dpnoise.calibration.budget import check_budget
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.sensitivity.relation import joined, promise, require_relation
+from dpnoise.sensitivity.base import joined, require_relation
+from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

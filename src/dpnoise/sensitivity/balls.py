@@ -15,16 +15,14 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
+from dpnoise.noise.exact import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.base import (
     Sensitivity,
-    above,
     check_dimension,
+    check_relation,
     check_size,
     largest,
-    largest_sum,
-    powers,
     read_sizes,
-    root_above,
 )
 from dpnoise.sensitivity.cut_cube import corners, listed_vertices
 from dpnoise.sensitivity.mean_largest import largest_uniform, mean_of_largest
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +49,7 @@ class _Ball(Sensitivity):
         problems = Problems(f"{type(self).__name__} sensitivity")
         check_size(problems, "radius", self.radius)
         check_dimension(problems, "of", self.of)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "radius", float(self.radius))
         object.__setattr__(self, "of", int(self.of))
@@ -494,7 +492,7 @@ class Box(_Rectangle):
         """Check of the entries, stored as a tuple of floats."""
         problems = Problems("box of sensitivities")
         sizes = read_sizes(problems, "lambdas", self.lambdas)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "lambdas", sizes)
 

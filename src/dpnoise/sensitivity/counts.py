@@ -33,24 +33,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.noise.exact import above
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
-from dpnoise.sensitivity.base import Sensitivity, above, check_dimension, check_size, largest
-from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
-from dpnoise.sensitivity.relation import (
-    ADD_REMOVE,
-    REPLACE_ONE,
+from dpnoise.sensitivity.base import (
+    Sensitivity,
+    check_dimension,
     check_relation,
-    number_words,
+    check_size,
+    largest,
     require_relation,
 )
+from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE, number_words
 from dpnoise.sensitivity.spheroid import PatternedSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
     from dpnoise.sensitivity.cut_cube import VolumeMoments
 
 _SUBJECT = "sensitivity of counts"

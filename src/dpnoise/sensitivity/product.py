@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.sensitivity.base import Sensitivity, above
+from dpnoise.noise.exact import above
+from dpnoise.sensitivity.base import Sensitivity, check_relation, joined
 from dpnoise.sensitivity.mean_largest import largest_uniform
-from dpnoise.sensitivity.relation import check_relation, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 @dataclass(frozen=True, init=False, repr=False)

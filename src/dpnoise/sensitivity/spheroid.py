@@ -41,16 +41,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import above, as_double_above, root_above
 from dpnoise.sensitivity.balls import L2, Box
 from dpnoise.sensitivity.base import (
     LARGEST,
     Sensitivity,
-    above,
     check_dimension,
+    check_relation,
     check_size,
     largest,
-    root_above,
 )
 from dpnoise.sensitivity.cut_cube import listed_vertices
 from dpnoise.sensitivity.relation import number_words
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 OUTWARD = 1.0 + 2.0**-44  # more than the rounding of what is computed in doubles
@@ -200,7 +199,7 @@ class Spheroid(RoundSet):
         check_size(problems, "across", self.across)
         if check_dimension(problems, "of", self.of):
             problems.require(self.of > 1, "of", "at least 2 coordinates", self.of)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "along", float(self.along))
         object.__setattr__(self, "across", float(self.across))
