@@ -205,11 +205,9 @@ def read_relation(problems: Problems, relation: str | None) -> None:
 
 def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
     """Record of what is wrong with a budget and with the relation that it is for."""
-    from dpnoise.calibration.budget import check_budget  # noqa: PLC0415
-
     if epsilon is None:
         problems.add("--epsilon: expected a number in [0, 10000], got nothing")
-    check_budget(problems, 1.0 if epsilon is None else epsilon, delta, 1.0, 1)
+    problems.budget(1.0 if epsilon is None else epsilon, delta)
     if isinstance(epsilon, float) and isinstance(delta, float):
         large = delta >= _LARGE_DELTA and epsilon <= _SMALL_EPSILON
         if 0.0 < epsilon < 1.0 <= delta < math.inf or (epsilon > 0.0 and large):

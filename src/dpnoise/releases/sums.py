@@ -18,7 +18,8 @@ from dpnoise._validation import Problems
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import KNorm, Staircase2D
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
+from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
 
