@@ -31,7 +31,6 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import PURE, integer_bounds
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
-from dpnoise.sensitivity.balls import Box, LInf
 from dpnoise.sensitivity.base import MOST_UNEQUAL
 from dpnoise.sensitivity.integer_points import read_parts
 
@@ -293,7 +292,7 @@ class Independent:
         """Lower and upper bounds by the exact profile of a difference and of the box."""
         shares, ball = self.shares, self.ball
         upper = _upper(shares, epsilon)
-        if isinstance(ball, Box | LInf):
+        if ball.moves_apart:
             return _lower(shares, epsilon), upper
         if ball.dimension > MOST_UNEQUAL:
             return 0.0, upper

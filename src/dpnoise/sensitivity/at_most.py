@@ -80,7 +80,7 @@ class AtMost(Sensitivity):
     of: int
     each: float = 1.0
 
-    has_corner = True
+    has_corner = alike = True
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as int, int and float."""
@@ -163,6 +163,11 @@ class AtMost(Sensitivity):
         """At most m of the chosen coordinates."""
         n = len(coordinates)
         return AtMost(min(self.m, n), n, self.each)
+
+    @property
+    def cut(self) -> int:
+        """The number of coordinates that move at once."""
+        return self.m
 
     @property
     def moves_apart(self) -> bool:
@@ -262,11 +267,6 @@ class AtMost(Sensitivity):
             within += Fraction(chosen * (m - k) ** (K + 1), k * (K + 1))
             chosen = -chosen * (K - k) // (k + 1)
         return float(weights[0]) * self.each * float(1 - within / self._moments[0])
-
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
 
     @property
     def extreme_point(self) -> Array:

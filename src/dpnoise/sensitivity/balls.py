@@ -42,6 +42,7 @@ class _Ball(Sensitivity):
     radius: float
     of: int = 1
 
+    _power: ClassVar[float]  # of the norm
     _bound: ClassVar[str]  # what the radius bounds, in words
 
     def __post_init__(self) -> None:
@@ -87,6 +88,10 @@ class _Ball(Sensitivity):
         """The ball itself."""
         return self, weights
 
+    def ball_radius(self, p: float) -> float:
+        """The radius, for the power of the norm."""
+        return self.radius if p == self._power else 0.0
+
     def _first_axis(self) -> Array:
         """The radius on the first coordinate, shape (K,)."""
         point = np.zeros(self.of)
@@ -120,8 +125,14 @@ class L1(_Ball):
     2.0
     """
 
-    has_corner = True
+    _power = 1.0
+    has_corner = alike = True
     _bound: ClassVar[str] = "the sum of all changes"
+
+    @property
+    def cut(self) -> int:
+        """One coordinate moves as far as it can."""
+        return 1
 
     @property
     def l1(self) -> float:
@@ -159,11 +170,6 @@ class L1(_Ball):
             return None
         harmonic = float(special.digamma(self.of + 1.0)) - float(special.digamma(1.0))
         return float(weights[0]) * self.radius * harmonic / (self.of + 1.0)
-
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
 
     @property
     def extreme_point(self) -> Array:
@@ -242,6 +248,7 @@ class L2(_Ball):
     2.5
     """
 
+    _power = 2.0
     has_corner = True
     is_round = True
     _bound: ClassVar[str] = "the Euclidean norm of the change"
@@ -328,7 +335,12 @@ class L2(_Ball):
 class _Rectangle(Sensitivity):
     """A set that bounds the change of every coordinate by itself."""
 
-    has_corner = True
+    has_corner = alike = True
+
+    @property
+    def cut(self) -> int:
+        """The number of coordinates, all of which move at once."""
+        return self.dimension
 
     @property
     def moves_apart(self) -> bool:
@@ -356,11 +368,6 @@ class _Rectangle(Sensitivity):
         sides = self.box
         active = sides > 0.0
         return LInf(1.0, int(np.count_nonzero(active))), (weights * sides**2)[active]
-
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
 
     @property
     def extreme_point(self) -> Array:
@@ -398,6 +405,7 @@ class LInf(_Rectangle, _Ball):
     2.0
     """
 
+    _power = math.inf
     _bound: ClassVar[str] = "each by"
 
     @property

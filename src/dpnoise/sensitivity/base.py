@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, BoolArray, IntArray
     from dpnoise.noise.exact import Weights
+    from dpnoise.sensitivity.cut_cube import VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet
 
 
@@ -132,6 +133,8 @@ class Sensitivity(ABC):
     is_round: ClassVar[bool] = False  # an ellipsoid
     attains: ClassVar[bool] = True  # a difference has the `largest_power_sum`
     has_corner: ClassVar[bool] = False  # one without negative entries has it for power 1 and 2
+    alike: ClassVar[bool] = False  # all extreme points are one, permuted and with other signs
+    blocks: ClassVar[tuple[Sensitivity, ...]] = ()  # of a product
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation comes last, where there is one."""
@@ -310,6 +313,10 @@ class Sensitivity(ABC):
         """
         yield first, self
 
+    def split(self, x: Array) -> list[tuple[Sensitivity, Array]]:  # noqa: ARG002  (of no block)
+        """The `blocks`, each with its part of vectors of all coordinates, shape (..., K)."""
+        return []
+
     @property
     def moves_apart(self) -> bool:
         """Whether each coordinate moves whatever the others do, in a set that is no product."""
@@ -370,6 +377,32 @@ class Sensitivity(ABC):
         active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^2.
         """
         return None
+
+    def ball_radius(self, p: float) -> float:  # noqa: ARG002  (of a ball)
+        """The radius of a ball of the l_p norm; 0 for a set that is none."""
+        return 0.0
+
+    @property
+    def cut(self) -> int:
+        """M of a set {|d_i| <= c_i, sum |d_i| / c_i <= m} with the sides c_i; 0 if it is none."""
+        return 0
+
+    @property
+    def moments(self) -> VolumeMoments | None:
+        """The integers by which a set is measured that is made by the number of rising entries."""
+        return None
+
+    @property
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many entries of extreme points are c and -c, up to the sign, c the side of all.
+
+        Of those that others surpass in both numbers none is needed. Empty for other sets.
+        """
+        return []
+
+    def holds(self, up: int, down: int) -> bool:  # noqa: ARG002  (of a set with patterns)
+        """Whether the set is known to hold differences with so many entries of c and of -c."""
+        return False
 
     @property
     def inner_radius(self) -> float:
@@ -439,6 +472,12 @@ class Sensitivity(ABC):
         """Why the set has no volume, and what to do about it; empty if it has one."""
         return ""
 
+    def _require_volume(self) -> None:
+        """Refusal of what needs a volume."""
+        problems = Problems("noise in the norm of a sensitivity set")
+        problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
+        problems.raise_if_any()
+
     def vertices(self) -> Array | None:
         """All extreme points, one of each pair, shape (n, K), if they are few and listed."""
         return None
@@ -495,11 +534,6 @@ class Sensitivity(ABC):
     def _unsigned(self, x: Array) -> Array:
         """|x|, where flips of signs leave the set as it is; else x."""
         return np.abs(x)
-
-    @property
-    def alike(self) -> bool:
-        """Whether all extreme points are one, its coordinates permuted and their signs changed."""
-        return False
 
     @property
     def active(self) -> BoolArray:

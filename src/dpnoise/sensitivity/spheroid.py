@@ -116,12 +116,6 @@ class RoundSet(Sensitivity):
         """The largest |d_i|, rounded up, shape (K,)."""
         return OUTWARD * np.sqrt(self.diagonal)
 
-    def _require_volume(self) -> None:
-        """Refusal of what needs a volume."""
-        problems = Problems("noise in the norm of a sensitivity set")
-        problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
-        problems.raise_if_any()
-
     @property
     def log_volume(self) -> float:
         """The logarithm of the volume."""
@@ -403,12 +397,13 @@ class PatternedSet(Sensitivity):
     each: float
 
     @property
-    def patterns(self) -> list[tuple[int, int]]:
-        """How many entries of the extreme points are `each` and -`each`.
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.full(self.dimension, self.each)
 
-        Up to the sign; of those that others surpass in both numbers none is needed.
-        """
-        raise NotImplementedError
+    def sides(self) -> Fraction:
+        """The largest change."""
+        return Fraction(self.each)
 
     @property
     def all_patterns(self) -> list[tuple[int, int]]:
