@@ -17,21 +17,21 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpnoise._types import Array, BoolArray, WordArray
 
 ZERO = Fraction(0)
 Weights = Fraction | Sequence[Fraction]  # one for all coordinates, or one for each
+Ball = Callable[[Fraction | float], Any]  # makes a ball of Arb around a rational number
 _WORD = 64
 _DIGITS = 192  # binary ones, of a number that is rounded up
+_LARGE = 30  # from it the complementary error function is not multiplied by its inverse
 _DOUBT = 2.0**-38  # over all rounding of exp(-x), relative and for each unit of 1 + x
 _TINY = 2.0**-50  # over the rounding of a uniform number
 
@@ -190,3 +190,16 @@ def largest_sum(values: Weights, count: int) -> Fraction:
     if isinstance(values, Fraction):
         return count * values
     return sum(sorted(values)[-count:], Fraction(0))
+
+
+def upper_erf(x: Any) -> Any:  # noqa: ANN401  (a ball of Arb)
+    """The integral of exp(-u^2 / 2) over u >= x."""
+    return (x.pi() / 2).sqrt() * (x / type(x)(2).sqrt()).erfc()
+
+
+def mills(x: Fraction, ball: Ball) -> Any:  # noqa: ANN401  (a ball of Arb)
+    """The Mills ratio, the integral of exp(-u^2 / 2 - x u) over u >= 0, for x >= 0."""
+    if x < _LARGE:
+        return upper_erf(ball(x)) * ball(x * x / 2).exp()
+    half = ball(Fraction(1, 2))
+    return ball(x * x / 2).hypgeom_u(half, half) / ball(2).sqrt()

@@ -34,6 +34,7 @@ from dpnoise.noise.exact import ZERO, Quadratic, as_double
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.noise.exact import Ball
 
 _MAX_POWER = 1e3  # rounding of t changes |t|^p by p units in the last place
 _NEAR = 1e-17  # up to it one term of the incomplete gamma function's series is enough
@@ -75,6 +76,10 @@ class Laplace(Noise):
 
     def _magnitude(self, level: Array) -> Array:
         return self.beta * level
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        return (-ball(t / Fraction(self.beta))).exp()
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.beta)
@@ -165,6 +170,10 @@ class Gaussian(Noise):
 
     def _magnitude(self, level: Array) -> Array:
         return self.sigma * gaussian_magnitude(level)
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        return (ball(t / Fraction(self.sigma)) / ball(2).sqrt()).erfc()
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.sigma)
@@ -298,6 +307,12 @@ class Subbotin(Noise):
         )
         return self.scale * (self.p**a * root)
 
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        p = ball(self.p)
+        power = ball(t / Fraction(self.scale)) ** p / p
+        return power.gamma_upper(1 / p, regularized=1)
+
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.p, factor * self.scale)
 
@@ -406,6 +421,14 @@ class TruncatedLaplace(Noise):
         x = np.piecewise(level, [(level <= math.log(2.0)) | (reach <= math.log(2.0))], [near, far])
         # The bound is reached exactly, and never passed by rounding.
         return np.where(level == math.inf, self.bound, np.minimum(self.beta * x, self.bound))
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        beta, bound = Fraction(self.beta), Fraction(self.bound)
+        if t >= bound:
+            return ball(0)
+        rest, all_ = (-ball((bound - t) / beta)).expm1(), (-ball(bound / beta)).expm1()
+        return (-ball(t / beta)).exp() * rest / all_
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.beta, factor * self.bound)

@@ -280,8 +280,4 @@ def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
 
 def _is_scalar(noise: object) -> bool:
     """Whether independent noise of one number has an exact sampler."""
-    if isinstance(noise, Noise):
-        from dpnoise.releases.continuous import TAILS  # noqa: PLC0415 - brings flint
-
-        return type(noise) in TAILS
-    return type(noise) in _INTEGER
+    return noise.has_exact_tail if isinstance(noise, Noise) else type(noise) in _INTEGER
