@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._imports import imports_of
+from dpnoise.noise import INTEGER_NAMES, NAMES
 
 with imports_of("cli"):
     import click
@@ -27,20 +28,8 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-FAMILIES = (
-    "gaussian",
-    "laplace",
-    "flipped-huber",
-    "offset-symmetric-gaussian",
-    "staircase",
-    "truncated-laplace",
-    "subbotin",
-    "huber",
-    "discrete-gaussian",
-    "discrete-laplace",
-    "discrete-staircase",
-)
-METHOD_FAMILIES = (  # of `best` and `compare`, which have joint noise, too
+FAMILIES = (*NAMES, *INTEGER_NAMES)
+_OWN = (  # families with a method of their own, of `best` and `compare`: joint noise is among them
     "k-norm",
     "norm-staircase",
     "blocks",
@@ -50,13 +39,8 @@ METHOD_FAMILIES = (  # of `best` and `compare`, which have joint noise, too
     "staircase",
     "truncated-k-norm",
     "generalised-gamma",
-    "flipped-huber",
-    "offset-symmetric-gaussian",
-    "truncated-laplace",
-    "subbotin",
-    "huber",
-    "histogram",
 )
+METHOD_FAMILIES = (*_OWN, *(name for name in NAMES if name not in _OWN), "histogram")
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")

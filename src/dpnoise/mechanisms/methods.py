@@ -72,9 +72,10 @@ from dpnoise.joint.noise import check_steps, k_norm_noise
 from dpnoise.joint.profile import Uncovered
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
+from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
-from dpnoise.noise.exponential_power import Gaussian, Laplace
-from dpnoise.noise.stepwise import Staircase, staircase_gamma
+from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
+from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
@@ -481,42 +482,32 @@ def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
 
 
 _HARDT = "Hardt & Talwar 2010"
-_GENG = "Geng, Ding, Guo & Kumar 2020"
 _RADIAL = "radial density exp(-(r / s)^p)"
-_SEARCHED = {
-    "laplace": ("Laplace, delta used", "Dwork, McSherry, Nissim & Smith 2006"),
-    "flipped-huber": ("flipped Huber", "Muthukrishnan & Kalyani 2023"),
-    "offset-symmetric-gaussian": ("offset symmetric Gaussian", "Sadeghi & Korki 2022"),
-    "truncated-laplace": ("truncated Laplace", "Geng, Ding, Guo & Kumar 2020"),
-    "subbotin": ("Subbotin", "Liu 2019"),
-    "huber": ("Huber", "Muthukrishnan & Kalyani 2023"),
-    "staircase": ("staircase per coordinate, delta used", "Geng & Viswanath 2016"),
-}
 
-METHODS = (
+_OWN = (
     Method("K-norm", "k-norm", _HARDT, k_norm),
     Method(
         "staircase in the norm",
         "norm-staircase",
-        "Geng & Viswanath 2016",
+        Staircase.reference,
         norm_staircase,
         staircase_hardly_gains,
     ),
     Method("blocks", "blocks", _HARDT, blocks),
-    Method("Gaussian", "gaussian", "Balle & Wang 2018", gaussian),
+    Method(Gaussian.title, "gaussian", Gaussian.reference, gaussian),
     Method(
         "correlated Gaussian",
         "correlated-gaussian",
         "Joseph & Yu 2024, Lebeda 2024",
         correlated_gaussian,
     ),
-    Method("Laplace", "laplace", "Dwork, McSherry, Nissim & Smith 2006", laplace),
-    Method("staircase per coordinate", "staircase", "Geng & Viswanath 2016", staircase),
+    Method(Laplace.title, "laplace", Laplace.reference, laplace),
+    Method(Staircase.title, "staircase", Staircase.reference, staircase),
     Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
     Method(
         "truncated K-norm",
         "truncated-k-norm",
-        _GENG,
+        TruncatedLaplace.reference,
         partial(in_norm, "truncated-k-norm"),
         truncation_hardly_gains,
     ),
@@ -537,13 +528,28 @@ METHODS = (
         partial(in_ellipsoid, "generalised-gamma"),
         ellipsoid_hardly_gains,
     ),
+)
+_NAMES = {method.family: f"{method.name}, delta used" for method in _OWN}
+
+
+def _searched(family: str, kind: type[Noise]) -> Method:
+    """The mechanism that spends delta by a search over a family."""
+    name = _NAMES.get(family, kind.title)
+    find, slow = partial(calibrated, family), partial(is_searched, family)
+    return Method(name, family, kind.reference, find, slow)
+
+
+# Densities without steps first. Of Gaussian noise no other is to be found than its own.
+METHODS = (
+    *_OWN,
     *(
-        Method(name, family, reference, partial(calibrated, family), partial(is_searched, family))
-        for family, (name, reference) in _SEARCHED.items()
+        _searched(family, kind)
+        for family, kind in sorted(FAMILIES.items(), key=lambda pair: pair[1].stepwise)
+        if kind is not Gaussian
     ),
 )
 
 # Only where the family is asked for: this one takes up to a minute.
-ASKED_METHODS = (Method("histogram", "histogram", "Gilani et al. 2025", histogram),)
+ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.reference, histogram),)
 
 METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))

@@ -59,6 +59,8 @@ class Laplace(Noise):
         If `beta` is not a positive finite number.
     """
 
+    title, reference = "Laplace", "Dwork, McSherry, Nissim & Smith 2006"
+
     beta: float
 
     def __post_init__(self) -> None:
@@ -153,6 +155,8 @@ class Gaussian(Noise):
         If `sigma` is not a positive finite number.
     """
 
+    title, reference = "Gaussian", "Balle & Wang 2018"
+
     sigma: float
 
     def __post_init__(self) -> None:
@@ -237,6 +241,8 @@ class Subbotin(Noise):
     ValueError
         If a parameter is out of range.
     """
+
+    title, reference = "Subbotin", "Liu 2019"
 
     p: float
     scale: float
@@ -374,6 +380,8 @@ class TruncatedLaplace(Noise):
     ValueError
         If a parameter is not positive and finite or bound / beta is below 1e-100.
     """
+
+    title, reference = "truncated Laplace", "Geng, Ding, Guo & Kumar 2020"
 
     beta: float
     bound: float = field()

@@ -166,6 +166,8 @@ class FlippedHuber(Noise):
         If a parameter is out of range or alpha / gamma exceeds 1e150.
     """
 
+    title, reference = "flipped Huber", "Muthukrishnan & Kalyani 2023"
+
     alpha: float
     gamma: float
 
@@ -306,6 +308,8 @@ class Huber(Noise):
     ValueError
         If a parameter is out of range.
     """
+
+    title, reference = "Huber", "Muthukrishnan & Kalyani 2023"
 
     alpha: float
     scale: float = 1.0
@@ -455,6 +459,8 @@ class OffsetSymmetricGaussian(Noise):
     ValueError
         If a parameter is out of range or theta / rho exceeds 1e150.
     """
+
+    title, reference = "offset symmetric Gaussian", "Sadeghi & Korki 2022"
 
     theta: float
     rho: float
