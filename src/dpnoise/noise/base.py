@@ -105,12 +105,12 @@ class Noise(ABC):
         """P(|T| > t) for t >= 0 in the numbers of `ball`, balls of Arb: by it noise is released.
 
         A second derivation, from the density. It is that of the class which states it and of no
-        other: a class on it may have another density (`has_exact_tail`).
+        other: a class on it may have another density (`has_exact_draws`).
         """
         raise NotImplementedError
 
     @property
-    def has_exact_tail(self) -> bool:
+    def has_exact_draws(self) -> bool:
         """Whether its class states an `exact_tail`."""
         return "exact_tail" in vars(type(self))
 
