@@ -66,10 +66,6 @@ def test_unknown_names_are_refused_by_name(package):
         _ = package.nothing
 
 
-def test_the_names_of_families_import_nothing_heavy():
-    assert not {"numpy", "scipy"} & loaded("import dpnoise.noise; assert dpnoise.noise.NAMES")
-
-
 @of_each_package
 def test_the_package_alone_imports_nothing_heavy(package):
     names = loaded(f"import {package.__name__}")

@@ -13,7 +13,6 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._imports import imports_of
-from dpnoise.noise import INTEGER_NAMES, NAMES
 
 with imports_of("cli"):
     import click
@@ -28,7 +27,17 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-FAMILIES = (*NAMES, *INTEGER_NAMES)
+_CONTINUOUS = (
+    "gaussian",
+    "laplace",
+    "flipped-huber",
+    "offset-symmetric-gaussian",
+    "staircase",
+    "truncated-laplace",
+    "subbotin",
+    "huber",
+)
+FAMILIES = (*_CONTINUOUS, "discrete-gaussian", "discrete-laplace", "discrete-staircase")
 _OWN = (  # families with a method of their own, of `best` and `compare`: joint noise is among them
     "k-norm",
     "norm-staircase",
@@ -40,7 +49,7 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "truncated-k-norm",
     "generalised-gamma",
 )
-METHOD_FAMILIES = (*_OWN, *(name for name in NAMES if name not in _OWN), "histogram")
+METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN), "histogram")
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")
