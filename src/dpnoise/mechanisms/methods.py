@@ -489,25 +489,25 @@ _OWN = (
     Method(
         "staircase in the norm",
         "norm-staircase",
-        Staircase.reference,
+        Staircase.source,
         norm_staircase,
         staircase_hardly_gains,
     ),
     Method("blocks", "blocks", _HARDT, blocks),
-    Method(Gaussian.title, "gaussian", Gaussian.reference, gaussian),
+    Method(Gaussian.title, "gaussian", Gaussian.source, gaussian),
     Method(
         "correlated Gaussian",
         "correlated-gaussian",
         "Joseph & Yu 2024, Lebeda 2024",
         correlated_gaussian,
     ),
-    Method(Laplace.title, "laplace", Laplace.reference, laplace),
-    Method(Staircase.title, "staircase", Staircase.reference, staircase),
+    Method(Laplace.title, "laplace", Laplace.source, laplace),
+    Method(Staircase.title, "staircase", Staircase.source, staircase),
     Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
     Method(
         "truncated K-norm",
         "truncated-k-norm",
-        TruncatedLaplace.reference,
+        TruncatedLaplace.source,
         partial(in_norm, "truncated-k-norm"),
         truncation_hardly_gains,
     ),
@@ -536,7 +536,7 @@ def _searched(family: str, kind: type[Noise]) -> Method:
     """The mechanism that spends delta by a search over a family."""
     name = _NAMES.get(family, kind.title)
     find, slow = partial(calibrated, family), partial(is_searched, family)
-    return Method(name, family, kind.reference, find, slow)
+    return Method(name, family, kind.source, find, slow)
 
 
 # Densities without steps first. Of Gaussian noise no other is to be found than its own.
@@ -550,6 +550,6 @@ METHODS = (
 )
 
 # Only where the family is asked for: this one takes up to a minute.
-ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.reference, histogram),)
+ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.source, histogram),)
 
 METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))

@@ -62,7 +62,7 @@ class Noise(ABC):
     log_concave: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False  # whether the density is constant but for jumps
     title: ClassVar[str]  # in tables of mechanisms
-    reference: ClassVar[str]  # where it is published
+    source: ClassVar[str]  # where it is published
     bound = math.inf  # no annotation: a family may make it a field
 
     # What a family may declare besides its distribution. The accounts of `dpnoise.privacy` read

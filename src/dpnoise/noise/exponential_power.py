@@ -59,7 +59,7 @@ class Laplace(Noise):
         If `beta` is not a positive finite number.
     """
 
-    title, reference = "Laplace", "Dwork, McSherry, Nissim & Smith 2006"
+    title, source = "Laplace", "Dwork, McSherry, Nissim & Smith 2006"
 
     beta: float
 
@@ -155,7 +155,7 @@ class Gaussian(Noise):
         If `sigma` is not a positive finite number.
     """
 
-    title, reference = "Gaussian", "Balle & Wang 2018"
+    title, source = "Gaussian", "Balle & Wang 2018"
 
     sigma: float
 
@@ -242,7 +242,7 @@ class Subbotin(Noise):
         If a parameter is out of range.
     """
 
-    title, reference = "Subbotin", "Liu 2019"
+    title, source = "Subbotin", "Liu 2019"
 
     p: float
     scale: float
@@ -381,7 +381,7 @@ class TruncatedLaplace(Noise):
         If a parameter is not positive and finite or bound / beta is below 1e-100.
     """
 
-    title, reference = "truncated Laplace", "Geng, Ding, Guo & Kumar 2020"
+    title, source = "truncated Laplace", "Geng, Ding, Guo & Kumar 2020"
 
     beta: float
     bound: float = field()

@@ -166,7 +166,7 @@ class FlippedHuber(Noise):
         If a parameter is out of range or alpha / gamma exceeds 1e150.
     """
 
-    title, reference = "flipped Huber", "Muthukrishnan & Kalyani 2023"
+    title, source = "flipped Huber", "Muthukrishnan & Kalyani 2023"
 
     alpha: float
     gamma: float
@@ -309,7 +309,7 @@ class Huber(Noise):
         If a parameter is out of range.
     """
 
-    title, reference = "Huber", "Muthukrishnan & Kalyani 2023"
+    title, source = "Huber", "Muthukrishnan & Kalyani 2023"
 
     alpha: float
     scale: float = 1.0
@@ -460,7 +460,7 @@ class OffsetSymmetricGaussian(Noise):
         If a parameter is out of range or theta / rho exceeds 1e150.
     """
 
-    title, reference = "offset symmetric Gaussian", "Sadeghi & Korki 2022"
+    title, source = "offset symmetric Gaussian", "Sadeghi & Korki 2022"
 
     theta: float
     rho: float

@@ -168,7 +168,7 @@ class Staircase(Noise):
         If a parameter is out of range.
     """
 
-    title, reference = "staircase per coordinate", "Geng & Viswanath 2016"
+    title, source = "staircase per coordinate", "Geng & Viswanath 2016"
     log_concave: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
     has_closed_loss = True  # up to its sensitivity
@@ -305,7 +305,7 @@ class Histogram(Noise):
     (0.5, True)
     """
 
-    title, reference = "histogram", "Gilani et al. 2025"
+    title, source = "histogram", "Gilani et al. 2025"
     log_concave: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
 

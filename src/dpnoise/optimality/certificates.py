@@ -141,7 +141,7 @@ class CountProjection:
         if not equal or not sizes:
             return 0.0
         known = all(up >= 0 and down >= 0 for up, down in self.patterns)
-        inside = known and all(sensitivity.holds(*pattern) for pattern in self.patterns)
+        inside = known and all(sensitivity.holds_pattern(*pattern) for pattern in self.patterns)
         if not inside or not np.min(shares) >= 0.0 or not 0.0 < np.sum(shares) < math.inf:
             return 0.0
         K, each = sensitivity.dimension, float(sensitivity.box[0])
@@ -187,7 +187,7 @@ def _patterns(sensitivity: Sensitivity) -> list[tuple[int, int]]:
     tried = np.concatenate([np.linspace(0, most, 200), middle + np.arange(-20, 21)])
     some = [int(k) for k in np.unique(np.clip(tried, 0, most).astype(int))]
     found = {(up, down)} | {(most, k) for k in some} | {(k, 0) for k in some if k}
-    return sorted(pattern for pattern in found if sensitivity.holds(*pattern))
+    return sorted(pattern for pattern in found if sensitivity.holds_pattern(*pattern))
 
 
 @dataclass(frozen=True)

@@ -400,7 +400,7 @@ class Sensitivity(ABC):
         """
         return []
 
-    def holds(self, up: int, down: int) -> bool:  # noqa: ARG002  (of a set with patterns)
+    def holds_pattern(self, up: int, down: int) -> bool:  # noqa: ARG002  (of a set with patterns)
         """Whether the set is known to hold differences with so many entries of c and of -c."""
         return False
 

@@ -567,7 +567,7 @@ class ExactCounts(Counts):
         """How many counts extreme points change by `each` and by -`each`: as many of either."""
         return [(self._pairs, self._pairs)]
 
-    def holds(self, up: int, down: int) -> bool:
+    def holds_pattern(self, up: int, down: int) -> bool:
         """Whether the differences that change counts by `each` and by -`each` are in the set."""
         return up == down <= self._pairs
 

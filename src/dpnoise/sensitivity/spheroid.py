@@ -413,7 +413,7 @@ class PatternedSet(Sensitivity):
         """
         return self.patterns
 
-    def holds(self, up: int, down: int) -> bool:
+    def holds_pattern(self, up: int, down: int) -> bool:
         """Whether the vectors of these numbers of entries `each` and -`each` are in the set."""
         return any(
             (up <= first and down <= second) or (up <= second and down <= first)
