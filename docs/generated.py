@@ -57,14 +57,14 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.joint.noise.RadialNoise",
     "dpnoise.joint.noise.NormStaircase",
     "dpnoise.learn.pca.PrivateComponents",
-    "dpnoise.mechanisms.noise.IntegerVector",
-    "dpnoise.mechanisms.noise.RoundedNoise",
+    "dpnoise.mechanisms.integers.IntegerVector",
+    "dpnoise.mechanisms.integers.RoundedNoise",
     "dpnoise.mechanisms.request.Request",
-    "dpnoise.mechanisms.table.Comparison",
-    "dpnoise.mechanisms.table.Mechanism",
+    "dpnoise.mechanisms.compare.Comparison",
+    "dpnoise.mechanisms.noise.Mechanism",
     "dpnoise.mechanisms.noise.BlockNoise",
     "dpnoise.mechanisms.noise.IndependentNoise",
-    "dpnoise.mechanisms.noise.VectorNoise",
+    "dpnoise.joint.noise.VectorNoise",
     "dpnoise.optimality.bounds.CostBounds",
     "dpnoise.optimality.bounds.minimum_cost",
     "dpnoise.optimality.floor.Floor",
@@ -85,13 +85,14 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
 # Pages of names that differ from others in the case of letters only, which some file systems lack.
 FILES = {"dpnoise.optimality.floor.Floor": "dpnoise.optimality.floor.Floor-result"}
 INTERNAL = frozenset({  # members that only the package itself reads
-    "all_patterns", "attains", "box_share", "cells", "continuous", "dispersion", "dominating",
-    "edge", "exact_pieces", "exchangeable", "facet_share", "factors", "free_cube",
-    "from_dispersion", "has_closed_loss", "has_corner", "image", "inner_radius", "is_exact_for",
-    "is_round", "largest_loss", "largest_moments", "largest_norm_of", "largest_symmetric_form",
-    "layer_moment", "log_axes", "mass_beyond", "masses_to", "moments_size", "moves_apart", "pieces",
-    "place", "relative_axes", "restricted", "sampled_step", "sides", "split", "spread",
-    "step_width", "stepwise", "sums_to_zero", "zcdp_pair",
+    "all_patterns", "attains", "ball_radius", "box_share", "cells", "continuous", "cut",
+    "dispersion", "dominating", "edge", "exact_pieces", "exact_tail", "exchangeable", "facet_share",
+    "factors", "free_cube", "from_dispersion", "has_closed_loss", "has_corner", "has_exact_draws",
+    "holds_pattern", "image", "inner_radius", "is_exact_for", "is_round", "kinds", "largest_loss",
+    "largest_moments", "largest_norm_of", "largest_symmetric_form", "layer_moment", "log_axes",
+    "mass_beyond", "masses_to", "mean_norm_of", "moments", "moments_size", "moves_apart",
+    "patterns", "pieces", "place", "relative_axes", "restricted", "sampled_step", "sides", "source",
+    "split", "spread", "step_width", "stepwise", "sums_to_zero", "title", "zcdp_pair",
 })  # fmt: skip
 
 

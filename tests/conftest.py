@@ -40,7 +40,7 @@ SEARCHES = {
     "dpnoise.mechanisms.methods": ("calibrate_joint",),
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
-    "dpnoise.mechanisms.noise": ("_estimated",),
+    "dpnoise.mechanisms.integers": ("_estimated",),
 }
 ASKING = (
     "mechanisms/", "cli/test_best", "cli/test_calibrate", "dpnoise/test_account", "test_front",

@@ -14,6 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+MAXIMUM_EPSILON, MINIMUM_DELTA = 1e4, 1e-300  # of a guarantee; below it only delta = 0
 _MOST_AXES = 64  # of an array of NumPy
 _MOST_DRAWS = 2**40
 
@@ -91,6 +92,13 @@ class Problems:
             kind = "a finite number" if finite else "a number"
             self.require(ok, name, f"{kind} in {left}{low:g}, {high:g}{right}", value)
         return ok
+
+    def budget(self, epsilon: object, delta: float) -> None:
+        """Record of what is wrong with the epsilon and delta of a guarantee."""
+        self.number("epsilon", epsilon, low=0.0, high=MAXIMUM_EPSILON)
+        if self.number("delta", delta, low=0.0, high=1.0, open_high=True):
+            positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA
+            self.require(positive_or_zero, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
 
     def raise_if_any(self, error: type[Exception] = ValueError) -> None:
         """One exception that names every problem found, if there is any."""

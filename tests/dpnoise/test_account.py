@@ -43,7 +43,7 @@ from dpnoise.learn import (
     dp_pca,
     grid_search_price,
 )
-from dpnoise.mechanisms.noise import IntegerVector
+from dpnoise.mechanisms.integers import IntegerVector
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.spheroid import Spheroid
 

@@ -18,7 +18,7 @@ from document_pages import ROOT, commands, name
 from dpnoise import Certificate, Gaussian, audit_mechanism, audit_sampler
 from dpnoise.cli.program import program
 from dpnoise.learn.safeguards import SeededNoiseWarning
-from dpnoise.mechanisms.table import Mechanism
+from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.sensitivity.relation import RELATIONS
 
 SIZE = 40_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise._validation import is_integer
+from dpnoise._validation import MINIMUM_DELTA, is_integer
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
 from dpnoise.privacy.odometer.releases import integer_ledger
 from dpnoise.privacy.vector import is_vouched
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.sensitivity.base import Sensitivity
 
-MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
-_MAXIMUM_EPSILON = 1e4
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.
 _CLOSED_SLACK = 4e-11
@@ -51,10 +49,7 @@ def check_budget(
     problems: Problems, epsilon: float, delta: float, sensitivity: float, dimension: int
 ) -> None:
     """Record what is wrong with the parts of a budget."""
-    problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
-    if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
-        positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA
-        problems.require(positive_or_zero, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
+    problems.budget(epsilon, delta)
     problems.number("sensitivity", sensitivity, low=1e-100, high=1e100)
     good = is_integer(dimension) and 1 <= int(dimension) <= _MAXIMUM_DIMENSION
     expected = f"a whole number of at least 1, at most {_MAXIMUM_DIMENSION:g}"

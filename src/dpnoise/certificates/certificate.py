@@ -25,8 +25,7 @@ from dpnoise.certificates.codec import (
 )
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.accounts import dimension_of, supports
-from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.relation import IN_SET, require_relation
+from dpnoise.sensitivity.base import IN_SET, Sensitivity, require_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,11 +20,11 @@ from dpnoise.certificates.certificate import Certificate, CertificateError, chec
 from dpnoise.certificates.checker import ERRORS, check, enclosure
 from dpnoise.certificates.codec import plain
 from dpnoise.joint.calibrate import JointCalibration
-from dpnoise.mechanisms.table import Mechanism
+from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.accounts import bounds
+from dpnoise.sensitivity.base import joined
 from dpnoise.sensitivity.convert import as_sensitivity
-from dpnoise.sensitivity.relation import joined
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

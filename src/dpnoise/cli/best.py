@@ -27,7 +27,7 @@ from dpnoise.cli.options import (
 from dpnoise.cli.output import Answer, lower, save, show, upper
 
 if TYPE_CHECKING:
-    from dpnoise.mechanisms.table import Mechanism
+    from dpnoise.mechanisms.noise import Mechanism
     from dpnoise.sensitivity.base import Sensitivity
 
 _error_option = click.option(

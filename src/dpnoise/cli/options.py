@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-FAMILIES = (
+_CONTINUOUS = (
     "gaussian",
     "laplace",
     "flipped-huber",
@@ -36,11 +36,9 @@ FAMILIES = (
     "truncated-laplace",
     "subbotin",
     "huber",
-    "discrete-gaussian",
-    "discrete-laplace",
-    "discrete-staircase",
 )
-METHOD_FAMILIES = (  # of `best` and `compare`, which have joint noise, too
+FAMILIES = (*_CONTINUOUS, "discrete-gaussian", "discrete-laplace", "discrete-staircase")
+_OWN = (  # families with a method of their own, of `best` and `compare`: joint noise is among them
     "k-norm",
     "norm-staircase",
     "blocks",
@@ -50,13 +48,8 @@ METHOD_FAMILIES = (  # of `best` and `compare`, which have joint noise, too
     "staircase",
     "truncated-k-norm",
     "generalised-gamma",
-    "flipped-huber",
-    "offset-symmetric-gaussian",
-    "truncated-laplace",
-    "subbotin",
-    "huber",
-    "histogram",
 )
+METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN), "histogram")
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")
@@ -205,11 +198,9 @@ def read_relation(problems: Problems, relation: str | None) -> None:
 
 def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
     """Record of what is wrong with a budget and with the relation that it is for."""
-    from dpnoise.calibration.budget import check_budget  # noqa: PLC0415
-
     if epsilon is None:
         problems.add("--epsilon: expected a number in [0, 10000], got nothing")
-    check_budget(problems, 1.0 if epsilon is None else epsilon, delta, 1.0, 1)
+    problems.budget(1.0 if epsilon is None else epsilon, delta)
     if isinstance(epsilon, float) and isinstance(delta, float):
         large = delta >= _LARGE_DELTA and epsilon <= _SMALL_EPSILON
         if 0.0 < epsilon < 1.0 <= delta < math.inf or (epsilon > 0.0 and large):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +22,8 @@ from dpnoise.joint.noise import (
     RadialNoise,
     check_ball,
     check_steps,
+    k_norm_noise,
+    pure_scale,
     staircase_layer_moment,
 )
 from dpnoise.joint.profile import radial_delta_estimate
@@ -115,7 +116,7 @@ class _JointRequest(NamedTuple):
 
 def _pure(request: _JointRequest) -> JointCalibration:
     """K-norm noise for delta = 0."""
-    return request.found(RadialNoise(request.ball, pure_scale(request.epsilon)), 0.0, 0.0)
+    return request.found(k_norm_noise(request.ball, request.epsilon), 0.0, 0.0)
 
 
 def _smallest(
@@ -395,15 +396,6 @@ class Search:
         """The logarithm of the bound that truncated K-norm noise of a scale needs."""
         K = self.ball.active_dimension
         return self.root(self.bounds(scale), math.log(scale * (K + 1.0) + 1.0), _COLD)
-
-
-def pure_scale(epsilon: float) -> float:
-    """The least double that is at least 1 / epsilon."""
-    scale = 1.0 / epsilon
-    # ends: a few doubles up
-    while Fraction(scale) * Fraction(epsilon) < 1:
-        scale = math.nextafter(scale, math.inf)
-    return scale
 
 
 def minimum(function: Callable[[float], float], grid: Array) -> float:

@@ -30,14 +30,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, check_factor, draws
 from dpnoise.joint.profile import Uncovered, radial_delta_bounds
-from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exact import as_double, as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.accounts import (
     DOMINATED,
@@ -50,14 +50,19 @@ from dpnoise.privacy.accounts import (
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.spherical import Spherical
-from dpnoise.sensitivity.base import Sensitivity, root_above
+from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.noise.base import Noise
     from dpnoise.privacy.odometer.ledger import Ledger
+
+    Seed = int | np.random.Generator | None
+    Size = int | tuple[int, ...] | None
 
 
 def check_ball(problems: Problems, ball: object) -> None:
@@ -68,7 +73,81 @@ def check_ball(problems: Problems, ball: object) -> None:
         problems.require(not ball.flat, "ball", f"a set with a volume ({ball.flat})", ball)
 
 
-class JointNoise(ABC):
+DRAWS = 2**18
+_SEED = 20231
+_MOST_ENTRIES = 2**23  # of one sample
+
+
+def _sampled(draw: Callable[..., Any], K: int, number: Callable[[Array], Array]) -> float:
+    """The mean of a number of each vector, from a sample with a fixed seed."""
+    rows = min(DRAWS, max(_MOST_ENTRIES // K, 2**8))
+    total = 0.0
+    step = max(1, _MOST_ENTRIES // K)
+    for first in range(0, rows, step):
+        some = min(step, rows - first)
+        total += float(np.sum(number(np.asarray(draw(some, _SEED + first), dtype=float))))
+    return total / rows
+
+
+class VectorNoise(ABC):
+    """Distribution of vectors of K coordinates, real numbers or integers."""
+
+    @cached_property  # no property: a family may have it as a field
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:
+        """Independent random vectors, shape (*size, K)."""
+
+    @abstractmethod
+    def var(self) -> Array:
+        """The variance of each coordinate, shape (K,)."""
+
+    @abstractmethod
+    def mean_abs(self) -> Array:
+        """E|X_i| for each coordinate, shape (K,)."""
+
+    @abstractmethod
+    def half_width(self, level: float = 0.95) -> Array:
+        """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
+
+    @abstractmethod
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known."""
+
+    def _sampled(self, norm: Callable[[Array], Array]) -> float:
+        """The mean of a norm of X from a sample, to about 0.5 %."""
+        return _sampled(self.rvs, self.dimension, norm)
+
+    def mean_largest(self, weights: Array) -> float:
+        """E max w_i |X_i|, from a sample where no formula is known."""
+        return self._sampled(lambda x: np.asarray(np.max(weights * np.abs(x), axis=-1)))
+
+    def mean_norm_of(self, ball: Sensitivity) -> float:
+        """The mean of the norm whose unit ball is a set, from a sample without a formula."""
+        norm = ball.plain.coordinate_norm
+        if norm and norm[0] == "largest":
+            return self.mean_largest(norm[1])
+        if norm:
+            return float(np.sum(norm[1] * self.mean_abs()))
+        return self._sampled(ball.norm)
+
+
+class RealVectorNoise(VectorNoise):
+    """Distribution of vectors of K real numbers."""
+
+    @abstractmethod
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
+        """Independent random vectors, shape (*size, K)."""
+
+    @abstractmethod
+    def logpdf(self, x: ArrayLike) -> Array:
+        """The log density in the coordinates with noise."""
+
+
+class JointNoise(RealVectorNoise):
     """Noise for K coordinates with a density that falls with a norm.
 
     Attributes
@@ -137,7 +216,7 @@ class JointNoise(ABC):
             raise ValueError(message)
         return dominated_ledger(self, Fraction(size))
 
-    @cached_property  # no property: a family may have it as a field
+    @cached_property
     def dimension(self) -> int:
         """The number K of coordinates."""
         return self.ball.dimension
@@ -153,24 +232,8 @@ class JointNoise(ABC):
         with np.errstate(over="ignore"):
             return np.exp(self.logpdf(x))
 
-    def rvs(
-        self,
-        size: int | tuple[int, ...] | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> Array:
-        """Independent random vectors.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; one vector by default.
-        random_state : int or numpy.random.Generator, optional
-            A seed or a generator; by default a stream seeded by the operating system.
-
-        Returns
-        -------
-        numpy.ndarray, shape (*size, K)
-        """
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
+        """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
         lead, rng = draws(self, size, random_state)
         with np.errstate(over="ignore"):  # infinite beyond all doubles
             layer = np.asarray(self._layer(lead, rng))
@@ -184,10 +247,48 @@ class JointNoise(ABC):
         """E|X_i| for each coordinate, shape (K,)."""
         return self.layer_moment(1) * self.ball.mean_abs
 
-    def mean_largest(self, weights: Array) -> float | None:
-        """E max w_i |X_i|; None where no formula is known."""
+    @property
+    def kinds(self) -> IntArray:
+        """For each coordinate its kind, -1 if it never changes.
+
+        In units of their standard deviations, coordinates of boxes are distributed alike, and those
+        of any other factor among themselves.
+        """
+        found = np.full(self.ball.dimension, -1)
+        for first, factor in self.ball.factors():
+            if factor.moves_apart:
+                found[first + np.flatnonzero(factor.active)] = 0
+            else:
+                found[first : first + factor.dimension] = first + 1
+        return found
+
+    def half_width(self, level: float = 0.95) -> Array:
+        """The h_i with P(|X_i| <= h_i) = level, from a sample, to about 0.5 %; shape (K,)."""
+        sigma = np.sqrt(self.var())
+        kinds = np.where(sigma > 0.0, self.kinds, -1)
+        width = np.zeros(sigma.size)
+        fewest = min(int(np.sum(kinds == kind)) for kind in set(kinds.tolist()) - {-1})
+        rows = min(-(-DRAWS // fewest), max(_MOST_ENTRIES // self.dimension, 2**8))
+        x = np.abs(self.rvs(rows, _SEED))
+        for kind in set(kinds.tolist()) - {-1}:
+            some = np.flatnonzero(kinds == kind)
+            ratio = x[:, some] / sigma[some]
+            width[some] = sigma[some] * float(np.quantile(ratio, level))
+        return width
+
+    def _sampled(self, norm: Callable[[Array], Array]) -> float:
+        """The mean of a norm of X from a sample: one factor for all noise in the same norm."""
+        return self.layer_moment(1) * _sampled(self.ball.sample, self.dimension, norm)
+
+    def mean_largest(self, weights: Array) -> float:
+        """E max w_i |X_i|, from a sample where no formula is known."""
         unit = self.ball.plain.mean_largest(weights)
-        return None if unit is None else self.layer_moment(1) * unit
+        return super().mean_largest(weights) if unit is None else self.layer_moment(1) * unit
+
+    def mean_norm_of(self, ball: Sensitivity) -> float:
+        """The mean of the norm whose unit ball is a set, from a sample without a formula."""
+        own = self.ball == ball.geometry
+        return self.mean_norm() if own else super().mean_norm_of(ball)
 
     def mean_norm(self) -> float:
         """The mean of the norm of X whose unit ball is the set: that of Z is K / (K + 1)."""
@@ -366,6 +467,20 @@ class RadialNoise(Radial):
         """The distribution of `factor` X, for a positive factor."""
         check_factor(self, factor)
         return type(self)(self.ball, factor * self.scale, self.power, factor * self.bound)
+
+
+def pure_scale(epsilon: float) -> float:
+    """The least double that is at least 1 / epsilon."""
+    scale = 1.0 / epsilon
+    # ends: a few doubles up
+    while Fraction(scale) * Fraction(epsilon) < 1:
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def k_norm_noise(ball: Sensitivity, epsilon: float) -> RadialNoise:
+    """K-norm noise that is epsilon-DP for a set."""
+    return RadialNoise(ball, pure_scale(epsilon))
 
 
 LARGEST_EPSILON = 700.0

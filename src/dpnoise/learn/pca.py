@@ -58,7 +58,8 @@ from dpnoise.learn.safeguards import (
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise.privacy.odometer.ledger import guaranteed
 from dpnoise.privacy.vector import is_vouched
-from dpnoise.sensitivity.relation import ADD_REMOVE, promise, require_relation
+from dpnoise.sensitivity.base import require_relation
+from dpnoise.sensitivity.relation import ADD_REMOVE, promise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

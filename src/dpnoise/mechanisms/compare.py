@@ -1,137 +1,26 @@
 """Every mechanism for a sensitivity set, and the best of them: the public `compare` and `best`.
 
-A new mechanism is one more entry of the registry.
+A new mechanism is one more entry of the registry, `METHODS` of `dpnoise.mechanisms.methods`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from dpnoise.mechanisms.blocks import blocks
-from dpnoise.mechanisms.methods import (
-    FAMILIES,
-    calibrated,
-    correlated_gaussian,
-    delta_hardly_gains,
-    discrete_gaussian,
-    discrete_laplace,
-    discrete_laplace_with_delta,
-    discrete_staircase,
-    ellipsoid_hardly_gains,
-    gaussian,
-    has_many_points,
-    histogram,
-    in_ellipsoid,
-    in_norm,
-    is_searched,
-    is_unlikely,
-    k_norm,
-    laplace,
-    norm_staircase,
-    rounded,
-    staircase,
-    staircase_hardly_gains,
-    truncation_hardly_gains,
-    two_parameters_hardly_gain,
-)
-from dpnoise.mechanisms.noise import RoundedNoise
-from dpnoise.mechanisms.request import Method, Request, read_request
-from dpnoise.mechanisms.table import Comparison, Mechanism
+from dpnoise._results import EqualByValue, axes_or_new, html_table
+from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
+from dpnoise.mechanisms.methods import ASKED_METHODS, METHOD_FAMILIES, METHODS
+from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
+from dpnoise.mechanisms.request import Request, read_request
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
     from dpnoise.sensitivity.base import Sensitivity
-
-_HARDT = "Hardt & Talwar 2010"
-_GENG = "Geng, Ding, Guo & Kumar 2020"
-_RADIAL = "radial density exp(-(r / s)^p)"
-
-METHODS = (
-    Method("K-norm", "k-norm", _HARDT, k_norm),
-    Method(
-        "staircase in the norm",
-        "norm-staircase",
-        "Geng & Viswanath 2016",
-        norm_staircase,
-        staircase_hardly_gains,
-    ),
-    Method("blocks", "blocks", _HARDT, blocks),
-    Method("Gaussian", "gaussian", "Balle & Wang 2018", gaussian),
-    Method(
-        "correlated Gaussian",
-        "correlated-gaussian",
-        "Joseph & Yu 2024, Lebeda 2024",
-        correlated_gaussian,
-    ),
-    Method("Laplace", "laplace", "Dwork, McSherry, Nissim & Smith 2006", laplace),
-    Method("staircase per coordinate", "staircase", "Geng & Viswanath 2016", staircase),
-    Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
-    Method(
-        "truncated K-norm",
-        "truncated-k-norm",
-        _GENG,
-        partial(in_norm, "truncated-k-norm"),
-        truncation_hardly_gains,
-    ),
-    Method(
-        "generalised gamma",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_norm, "generalised-gamma"),
-        two_parameters_hardly_gain,
-    ),
-    Method(
-        "K-norm of an ellipsoid", "k-norm", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely
-    ),
-    Method(
-        "generalised gamma of an ellipsoid",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_ellipsoid, "generalised-gamma"),
-        ellipsoid_hardly_gains,
-    ),
-    *(
-        Method(name, family, reference, partial(calibrated, family), partial(is_searched, family))
-        for family, (name, reference) in FAMILIES.items()
-    ),
-)
-
-# Only where the family is asked for: this one takes up to a minute.
-ASKED_METHODS = (Method("histogram", "histogram", "Gilani et al. 2025", histogram),)
-
-_CANONNE, _GHOSH = "Canonne, Kamath & Steinke 2020", "Ghosh, Roughgarden & Sundararajan 2009"
-
-# For answers that are integers.
-INTEGER_METHODS = (
-    Method("discrete Laplace", "laplace", _GHOSH, discrete_laplace),
-    Method("discrete staircase", "staircase", "Geng & Viswanath 2016", discrete_staircase),
-    Method("discrete Gaussian", "gaussian", _CANONNE, discrete_gaussian, has_many_points),
-    Method(
-        "discrete Laplace, delta used",
-        "laplace",
-        _GHOSH,
-        discrete_laplace_with_delta,
-        has_many_points,
-    ),
-    *(rounded(method) for method in METHODS),
-)
-
-# Only where the family is asked for: this one is discrete Laplace noise.
-ASKED_INTEGER_METHODS = (
-    Method(
-        "discrete staircase of width 1",
-        "staircase",
-        _GHOSH,
-        partial(discrete_staircase, narrow=True),
-    ),
-)
-
-METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))
-
 
 _SLOW = "to save time, as it takes long or gains little; exhaustive=True includes it"
 _TIE = 1e-4  # relative difference of errors that count as equal
@@ -188,6 +77,146 @@ def _ranked(rows: list[Mechanism]) -> list[Mechanism]:
         else:
             groups.append([row])
     return [row for group in groups for row in sorted(group, key=place)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(EqualByValue):
+    """Mechanisms for one request, best first; its `repr` is the table.
+
+    Attributes
+    ----------
+    rows : tuple of Mechanism
+        The mechanisms that apply.
+    left_out : dict of str
+        Why a mechanism that applies is not among them, by its name.
+    request : Request
+        What was asked.
+    """
+
+    rows: tuple[Mechanism, ...]
+    left_out: dict[str, str] = field(compare=False)
+    request: Request
+
+    def __iter__(self) -> Iterator[Mechanism]:
+        """The rows, best first."""
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    def __getitem__(self, key: int | str) -> Mechanism:
+        """A row by its place or by the name of its mechanism."""
+        if isinstance(key, str):
+            found = [row for row in self.rows if row.name == key]
+            if not found:
+                names = ", ".join(row.name for row in self.rows)
+                message = f"comparison: name: expected one of {names}, got {key!r}"
+                raise KeyError(message)
+            return found[0]
+        return self.rows[key]
+
+    def __repr__(self) -> str:
+        """The table as plain text."""
+        lines = [header_of(self.request), *(row.cells() for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [self._title()]
+        for cells in lines:
+            first, *middle, last = cells
+            inner = [cell.rjust(n) for cell, n in zip(middle, widths[1:-1], strict=True)]
+            text.append("  ".join([first.ljust(widths[0]), *inner, last]))
+        return "\n".join([*text, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks."""
+        rows = [row.cells() for row in self.rows]
+        return html_table(self._title(), header_of(self.request), rows, self._notes())
+
+    def _title(self) -> str:
+        """What was asked, and what the numbers are."""
+        request = self.request
+        budget = f"epsilon = {request.epsilon:g}, delta = {request.delta:g}"
+        return f"K = {request.dimension}, {budget}: best {request.error} first; errors are means"
+
+    def _notes(self) -> list[str]:
+        """What stands below the table."""
+        best = ": the first row is optimal" if self.rows[0].optimal else ""
+        notes = [
+            f"floor: {self.request.floor_words} {self.floor:.4g}{best}",
+            f"promise: {self.promise}",
+        ]
+        for reason in dict.fromkeys(self.left_out.values()):
+            names = ", ".join(name for name, why in self.left_out.items() if why == reason)
+            notes.append(f"left out: {names} ({reason})")
+        return notes
+
+    @property
+    def promise(self) -> str:
+        """The budget that every row keeps, in one sentence, with the relation of the set."""
+        return self.request.sensitivity.promise(self.request.epsilon, self.request.delta)
+
+    @property
+    def floor(self) -> float:
+        """Proved lower bound on the error of any additive noise, as of the rows."""
+        return self.request.floor
+
+    def to_frame(self) -> Any:  # noqa: ANN401  (of pandas)
+        """Errors, floor, delta and reference by the name of the mechanism.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each mechanism, best first; the errors are means over the coordinates.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas.
+
+        Examples
+        --------
+        >>> from dpnoise import compare
+        >>> table = compare([1.0, 0.5], epsilon=1.0, exhaustive=False).to_frame()
+        >>> bool(table.loc["Laplace", "std"] ** 2 >= table["floor"].iloc[0])
+        True
+        """
+        return frame_of(self.rows)
+
+    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
+        """Standard deviations as bars, with the root of the floor of the mean variance.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on axes of a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib, if no axes are given.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from dpnoise import compare
+        >>> table = compare([1.0, 0.5], epsilon=1.0, exhaustive=False)
+        >>> table.plot(Figure().subplots()).get_xlabel()
+        'standard deviation'
+        """
+        ax = axes_or_new(ax)
+        rows = self.rows[::-1]
+        ax.barh([row.name for row in rows], [row.std for row in rows], color="0.7")
+        if self.request.bounded == "variance":
+            label = "root of the floor of the mean variance"
+            ax.axvline(math.sqrt(self.floor), color="k", linestyle="--", label=label)
+        ax.set_xlabel("standard deviation")
+        ax.legend()
+        return ax
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""How each mechanism of `best` finds its noise: independent, joint, or on the integers.
+"""How each mechanism of `best` finds its noise: independent, joint, or by blocks; their registry.
 
 **Independent coordinates.** Gaussian noise keeps the budget if and only if sum (d_i / sigma_i)^2 <=
 mu^2 for every difference d, Laplace noise with delta = 0 if and only if sum |d_i| / beta_i <=
@@ -20,69 +20,80 @@ trace of M is the mean square error, so that the ellipsoid with the least sum of
 best one (docs/joint-noise.md, section 10). Over a product of sets the best covariance has a block
 for each factor, as -d is a difference with d; the factors share mu^2 as independent coordinates do.
 
-**Answers that are integers**: independent integer noise, and rounded real noise.
+**Blocks**: joint noise within blocks of coordinates, composition across them.
 
-Discrete Laplace, Gaussian and staircase noise has to hide the integer points of the set only
-(`dpnoise.privacy.integer_sets`). Coordinates of a set that share one bound have the same noise.
-Scales of different ones are allocated like those of continuous noise, by the largest l1 norm or sum
-of squares of their integer points; with delta all of them are multiplied by one factor, the
-smallest at which the account of the discrete noise is seen to keep the budget.
+With unequal sensitivities the norm of the whole set is not the best one: a coordinate of small
+sensitivity gets noise of its own size times the number of all coordinates. The largest coordinates
+go into blocks with K-norm or staircase noise of their own, whose epsilons add up to epsilon_1; if
+delta > 0, the others may share one block of Gaussian noise.
 
-Every mechanism for real answers gives one for integers: its noise, rounded.
+Privacy with a Gaussian block. Whatever is epsilon_1-DP is a post-processing of randomised response,
+with loss epsilon_1 with probability p = 1 / (1 + e^-epsilon_1), else -epsilon_1 (Kairouz, Oh &
+Viswanath 2015). With delta_G the profile of the Gaussian block, all blocks together have
+
+    delta(epsilon) <= p delta_G(epsilon - epsilon_1) + (1 - p) delta_G(epsilon + epsilon_1),
+
+with equality for randomised response itself.
+
+**Partition** of coordinates into blocks, of minimum weighted variance. K-norm noise for a block of
+k coordinates, in the norm of the sensitivity set of the block, at epsilon_B has sum w_i sigma_i^2 =
+V (k + 1)(k + 2) / epsilon_B^2, V = sum w_i E Z_i^2 with Z uniform in the set; for a product V adds
+up. The budgets of independent blocks add up. With a_B = (V_B (k_B + 1)(k_B + 2))^(1/3), Hoelder's
+inequality gives
+
+    min { sum a_B^3 / epsilon_B^2 : sum epsilon_B = epsilon } = (sum a_B)^3 / epsilon^2
+
+at epsilon_B = epsilon a_B / sum a_B. So the partition minimises a sum over blocks, sum a_B.
+
+For single coordinates (a box) only intervals of the coordinates sorted by v_i = w_i lambda_i^2 need
+to be looked at: for fixed sizes k_B the sum is concave in the vector (V_B), so its minimum over all
+assignments is at a vertex of their convex hull; a vertex is the only minimum of some sum c_B V_B,
+and that one is the sorted assignment, the largest v_i to the smallest c_B. Dynamic programming
+finds the best intervals. For larger factors, sorted by v_i / k_i, it finds the best intervals, and
+other partitions may be better.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
-from dpnoise.joint.calibrate import calibrate_joint, pure_scale
+from dpnoise.joint.calibrate import calibrate_joint
 from dpnoise.joint.calibrate import staircase as staircase_in_norm
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.noise import RadialNoise, check_steps
+from dpnoise.joint.noise import check_steps, k_norm_noise
 from dpnoise.joint.profile import Uncovered
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
+from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
-from dpnoise.noise.exponential_power import Gaussian, Laplace
-from dpnoise.noise.integers import (
-    MAX_BETA,
-    MAX_SIGMA,
-    MIN_BETA,
-    MIN_SIGMA,
-    DiscreteGaussian,
-    DiscreteLaplace,
-)
-from dpnoise.noise.stepwise import Staircase, staircase_gamma
-from dpnoise.privacy.integer_sets import listed_points
+from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
+from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
+from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from dpnoise._types import Array, IntArray
-    from dpnoise.mechanisms.noise import RealVectorNoise
+    from dpnoise.joint.noise import RealVectorNoise
     from dpnoise.mechanisms.request import Request
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.sensitivity.base import Sensitivity
 
-_UP = 1.0 + 2.0**-45  # covers the rounding of norms in up to 1e8 coordinates, summed in pairs
+UP = 1.0 + 2.0**-45  # covers the rounding of norms in up to 1e8 coordinates, summed in pairs
 
 
 def _scales(request: Request, sizes: Array, weights: Array, q: float, unit: float) -> Array:
     """Scales s of minimum error with sum (size / s)^q <= unit^-q over the parts, shape (K,)."""
     weights = request.parts.sums(weights)
-    sizes = sizes / request.unit * _UP
+    sizes = sizes / request.unit * UP
     found = closed_form_scales(sizes, "optimal", q, request.power, weights, unit)
-    return request.parts.spread(found) * (request.unit * _UP)
+    return request.parts.spread(found) * (request.unit * UP)
 
 
 def gaussian_scales(request: Request, weights: Array, unit: float) -> Array:
@@ -105,7 +116,7 @@ def laplace(request: Request) -> Found | None:
     """Laplace noise with delta = 0 by the l1 norms of the parts."""
     if request.epsilon == 0.0:
         return None
-    unit = _UP / request.epsilon
+    unit = UP / request.epsilon
     scales = _scales(request, request.parts.l1, request.scale_weights, 1.0, unit)
     return Found(IndependentNoise(Laplace(1.0), scales), 0.0)
 
@@ -155,25 +166,9 @@ def is_searched(family: str, request: Request) -> bool:
     return several != (family == "subbotin")
 
 
-FAMILIES = {
-    "laplace": ("Laplace, delta used", "Dwork, McSherry, Nissim & Smith 2006"),
-    "flipped-huber": ("flipped Huber", "Muthukrishnan & Kalyani 2023"),
-    "offset-symmetric-gaussian": ("offset symmetric Gaussian", "Sadeghi & Korki 2022"),
-    "truncated-laplace": ("truncated Laplace", "Geng, Ding, Guo & Kumar 2020"),
-    "subbotin": ("Subbotin", "Liu 2019"),
-    "huber": ("Huber", "Muthukrishnan & Kalyani 2023"),
-    "staircase": ("staircase per coordinate, delta used", "Geng & Viswanath 2016"),
-}
-
-
 _LITTLE = 0.999e-4  # relative gain in variance that is not worth a delta
 _SMALL_SHARE, _MANY = 3e-6, 60  # delta over epsilon, and coordinates
 _SHARE = 0.4  # of the Gaussian's variance: with less, K-norm noise is not beaten by an ellipsoid's
-
-
-def k_norm_noise(ball: Sensitivity, epsilon: float) -> RadialNoise:
-    """K-norm noise that is epsilon-DP for a set."""
-    return RadialNoise(ball, pure_scale(epsilon))
 
 
 def k_norm(request: Request) -> Found | None:
@@ -247,9 +242,11 @@ def truncation_hardly_gains(request: Request) -> bool:
 
     There generalised gamma noise is better.
     """
+    if request.delta == 0.0:
+        return False
     solid = not request.sensitivity.flat
     round_set = solid and Uncovered(request.sensitivity).caps
-    return two_parameters_hardly_gain(request) or (request.delta > 0.0 and bool(round_set))
+    return two_parameters_hardly_gain(request) or bool(round_set)
 
 
 def ellipsoid_hardly_gains(request: Request) -> bool:
@@ -310,125 +307,249 @@ def correlated_gaussian(request: Request) -> Found | None:
     return Found(BlockNoise(tuple(blocks), request.dimension), request.delta)
 
 
-_FEW_POINTS = 16  # maximal ones, times parts, for which a search takes tenths of a second
-_NARROWEST, _WIDEST = 0.05, 20.0  # factors over the scales of continuous noise
+_MOST_FACTORS = 1000  # of the dynamic program; neighbours in sorted order are merged
+_SHARES = 48  # of epsilon for the blocks with joint noise, tried at a time
+_MOST_STEPS = 50.0  # beyond, a staircase gains less than 1e-4 of the variance
+_MARGIN = 1e-11  # relative, for the rounding of the Gaussian profile
+_GRIDS = 3
+_STEPS, _ROUNDS = 17, 2  # between bounds on mu
+_UP_BLOCKS = 1.0 + 2.0**-40  # for the rounding of sums and quotients of scales
 
 
-def _vector(request: Request, noises: Sequence[IntegerNoise]) -> Found:
-    """The noise of each part on its coordinates, certified."""
-    parts = request.integer_parts
-    delta, _ = certified_on_parts(noises, parts, request.epsilon, request.delta)
-    each: list[IntegerNoise | None] = [None] * request.dimension
-    for part, noise in zip(parts, noises, strict=True):
-        for k in part.at.tolist():
-            each[k] = noise
-    return Found(IntegerVector(tuple(noise for noise in each if noise is not None)), delta)
+class _BlockPlan(NamedTuple):
+    """Which factors are in which block, and how epsilon is shared."""
+
+    cost: float  # sum w_i sigma_i^2, sensitivities in units of the largest one
+    joint: list[IntArray]  # parts of each block with joint noise
+    gaussian: IntArray  # parts of the block with Gaussian noise
+    share: float  # of epsilon for the blocks with joint noise
 
 
-def _weights(request: Request) -> Array:
-    """The sum of the weights of each part."""
-    return np.array([float(np.sum(request.weights[part.at])) for part in request.integer_parts])
+def gaussian_mu(epsilon: float, delta: float, spent: Array) -> Array:
+    """Largest mu, to 1e-3, of a Gaussian block beside blocks that are epsilon_1-DP.
 
-
-def _pure_betas(request: Request) -> Array:
-    """Scales of discrete Laplace noise of each part with delta = 0; infinite without epsilon."""
-    sizes = np.array([float(part.steps()) for part in request.integer_parts])
-    if request.epsilon == 0.0:
-        return np.full(sizes.shape, math.inf)
-    if sizes.size == 1:  # the quotient, rounded up
-        exact = Fraction(sizes[0]) / Fraction(request.epsilon)
-        beta = float(exact)
-        beta = beta if Fraction(beta) >= exact else math.nextafter(beta, math.inf)
-        return np.array([max(beta, MIN_BETA)])
-    scales = closed_form_scales(
-        sizes * _UP, "optimal", 1.0, request.power, _weights(request), _UP / request.epsilon
-    )
-    return np.maximum(scales, MIN_BETA)
-
-
-def discrete_laplace(request: Request) -> Found | None:
-    """Discrete Laplace noise with delta = 0."""
-    if request.epsilon == 0.0:
-        return None
-    return _vector(request, [DiscreteLaplace(beta) for beta in _pure_betas(request).tolist()])
-
-
-def discrete_laplace_with_delta(request: Request) -> Found | None:
-    """Discrete Laplace noise that uses delta."""
-    if request.delta == 0.0 or listed_points(request.integer_parts) is None:
-        return None
-    budget = max(request.epsilon, request.delta)
-    betas = _pure_betas(replace(request, epsilon=budget))
-    found = _scaled(request, DiscreteLaplace, betas, (MIN_BETA, MAX_BETA))
-    return _vector(request, found)
-
-
-def discrete_gaussian(request: Request) -> Found | None:
-    """Discrete Gaussian noise, which uses delta."""
-    if request.delta == 0.0:
-        return None
-    sizes = np.sqrt([float(part.squares) for part in request.integer_parts])
-    unit = float(gaussian_sigma(request.epsilon, request.delta))
-    scales = closed_form_scales(sizes, "optimal", 2.0, request.power, _weights(request), unit)
-    return _vector(request, _scaled(request, DiscreteGaussian, scales, (MIN_SIGMA, MAX_SIGMA)))
-
-
-def _scaled(
-    request: Request,
-    kind: Callable[[float], IntegerNoise],
-    scales: Array,
-    limits: tuple[float, float],
-) -> list[IntegerNoise]:
-    """Noise of the parts, its scales multiplied by the smallest factor that keeps the budget."""
-
-    def at(factor: float) -> list[IntegerNoise]:
-        return [kind(min(max(factor * x, limits[0]), limits[1])) for x in scales.tolist()]
-
-    goal = request.epsilon, request.delta
-    factor = scale_for_points(at, request.integer_parts, goal, (_NARROWEST, _WIDEST), 1.0)
-    if factor == math.inf:
-        name = type(at(1.0)[0]).__name__
-        message = f"no scales of {name} noise were seen to keep the budget"
-        raise RuntimeError(message)
-    return at(factor)
-
-
-def discrete_staircase(request: Request, *, narrow: bool = False) -> Found | None:
-    """Discrete staircase noise with delta = 0; None where all steps are of width 1.
-
-    With steps of width 1 it is discrete Laplace noise; with `narrow` it is None elsewhere. Each
-    part has the share of epsilon that it would have then, and the width that is best for it.
+    epsilon_1 = `spent`. The search is between delta_G(epsilon - epsilon_1) = delta, which is
+    enough, and p delta_G(epsilon - epsilon_1) = delta, which is necessary.
     """
-    parts = request.integer_parts
-    if request.epsilon == 0.0 or (not narrow and all(part.largest == 1 for part in parts)):
-        return None
-    noises = []
-    for part, beta in zip(parts, _pure_betas(request).tolist(), strict=True):
-        exact = part.steps() / Fraction(beta)
-        share = float(exact)
-        share = math.nextafter(share, 0.0) if Fraction(share) > exact else share
-        noises.append(staircase_for_steps([part], share))
-    ones = all(one.sensitivity == 1 for one in noises)
-    return _vector(request, noises) if ones == narrow else None
-
-
-def has_many_points(request: Request) -> bool:
-    """Whether the set has so many maximal integer points that a search takes a second or more."""
-    parts = request.integer_parts
-    points = listed_points(parts)
-    many = points is not None and len(points) * len(parts) > _FEW_POINTS
-    return request.delta > 0.0 and many
-
-
-def rounded(method: Method) -> Method:
-    """A mechanism for real answers as one for integers: its noise is rounded."""
-
-    def find(request: Request) -> Found | None:
-        found = method.find(request)
-        return (
-            None
-            if found is None
-            else Found(RoundedNoise(cast("RealVectorNoise", found.noise)), found.delta)
+    p = 1.0 / (1.0 + np.exp(-spent))
+    low = 1.0 / gaussian_sigma(epsilon - spent, delta * (1.0 - 4.0 * _MARGIN))
+    high = 1.0 / gaussian_sigma(epsilon - spent, np.minimum(delta / p, 0.5 * (1.0 + delta)))
+    # ends: the private end of an interval, after any number of rounds; test_blocks
+    for _ in range(_ROUNDS):
+        steps = np.linspace(0.0, 1.0, _STEPS)[:, None]
+        mu = low * (high / low) ** steps
+        last = np.sum(composed_delta(mu, epsilon, spent) <= delta, axis=0) - 1
+        low, high = (
+            np.take_along_axis(mu, np.clip(at, 0, _STEPS - 1)[None], axis=0)[0]
+            for at in (last, last + 1)
         )
+    return low
 
-    return Method(f"{method.name}, rounded", method.family, method.reference, find, method.slow)
+
+def composed_delta(mu: Array, epsilon: float, spent: Array) -> Array:
+    """Upper bound on delta of a Gaussian block beside blocks that are `spent`-DP."""
+    first = np.exp(gaussian_log_delta(mu, epsilon - spent))
+    second = np.exp(gaussian_log_delta(mu, epsilon + spent))
+    return beside_response(first, second, spent)
+
+
+def _sorted_factors(
+    request: Request,
+) -> tuple[list[IntArray], Array, Array, Array]:
+    """Factors in falling order of v / k: their parts, V, k, and their share of Gaussian noise."""
+    parts, unit = request.parts, request.unit
+    V = parts.sums(request.weights * request.sensitivity.mean_square) / unit**2
+    T = np.sqrt(parts.sums(request.weights * parts.shape**2)) * (parts.l2 / unit)
+    order = np.argsort(-V / parts.sizes, kind="stable")
+    chunks = np.array_split(order, min(_MOST_FACTORS, order.size))
+    sums = [np.array([float(np.sum(x[chunk])) for chunk in chunks]) for x in (V, parts.sizes, T)]
+    return chunks, sums[0], sums[1], sums[2]
+
+
+def _plan(request: Request) -> _BlockPlan:
+    """The best plan found."""
+    chunks, V, k, T = _sorted_factors(request)
+    n, epsilon = len(chunks), request.epsilon
+    partitions = best_partitions(V, k)
+    # F[j]: the first j factors have joint noise; G[j]: the others have Gaussian noise.
+    F = partitions.values
+    G = np.concatenate([np.cumsum(T[::-1])[::-1], [0.0]])
+
+    def plan(cost: float, j: int, share: float) -> _BlockPlan:
+        joint = [np.concatenate(chunks[block]) for block in partitions.blocks(j)]
+        rest = np.concatenate([np.empty(0, dtype=np.intp), *chunks[j:]])
+        return _BlockPlan(cost, joint, rest, share)
+
+    best = plan(F[n] ** 3 / epsilon**2, n, 1.0)
+    if request.delta == 0.0:
+        return best
+    low, high = 0.0, 1.0
+    # ends: more plans to choose from
+    for _ in range(_GRIDS):  # each finer, around the best share of the one before
+        shares = np.linspace(low, high, _SHARES + 2)[1:-1]
+        mu = gaussian_mu(epsilon, request.delta, shares * epsilon)
+        cost = (F[1:n] ** 3)[:, None] / (shares * epsilon) ** 2 + (G[1:n, None] / mu) ** 2
+        if cost.size == 0:
+            break
+        j, at = np.unravel_index(int(np.argmin(cost)), cost.shape)
+        if cost[j, at] < best.cost:
+            best = plan(float(cost[j, at]), int(j) + 1, float(shares[at]))
+        step = (high - low) / (_SHARES + 1)
+        low, high = max(0.0, shares[at] - step), min(1.0, shares[at] + step)
+    return best
+
+
+def blocks(request: Request) -> Found | None:
+    """Noise by blocks; None if one block is best, which other mechanisms cover."""
+    if request.epsilon == 0.0 or request.parts.first.size == 1:
+        return None
+    plan = _plan(request)
+    if len(plan.joint) + (plan.gaussian.size > 0) == 1:
+        return None
+    parts, spent = request.parts, request.epsilon * plan.share
+    w, square = request.weights, request.sensitivity.mean_square
+    roots = []
+    for some in plan.joint:
+        at = parts.indices(some)
+        volume = float(np.sum(w[at] * (square[at] / request.unit**2)))
+        roots.append(math.cbrt(volume * (at.size + 1.0) * (at.size + 2.0)))
+    share = spent / math.fsum(roots) / _UP_BLOCKS
+    if sum(Fraction(root * share) for root in roots) > Fraction(spent):  # in exact arithmetic
+        message = f"blocks: the epsilons {[root * share for root in roots]} exceed {spent!r}"
+        raise RuntimeError(message)
+    noises: list[tuple[IntArray, RealVectorNoise]] = [
+        (parts.indices(some), _joint_block(parts.ball(some), root * share))
+        for some, root in zip(plan.joint, roots, strict=True)
+    ]
+    delta = 0.0
+    if plan.gaussian.size:
+        mu = float(gaussian_mu(request.epsilon, request.delta, np.array([spent]))[0])
+        delta = float(composed_delta(np.array(mu), request.epsilon, np.array(spent)))
+        if delta > request.delta:
+            message = f"blocks: delta {delta!r} exceeds {request.delta!r}"
+            raise RuntimeError(message)
+        noises.append((parts.indices(plan.gaussian), _gaussian_block(request, plan.gaussian, mu)))
+    return Found(BlockNoise(tuple(noises), request.dimension), delta)
+
+
+def _joint_block(ball: Sensitivity, epsilon: float) -> RealVectorNoise:
+    """Staircase noise in the norm of a block, or K-norm noise if that is hardly worse."""
+    K = ball.active_dimension
+    if hardly_gains(K, epsilon) or K / epsilon > _MOST_STEPS:
+        return k_norm_noise(ball, epsilon)
+    return staircase_in_norm(ball, epsilon)
+
+
+def _gaussian_block(request: Request, some: IntArray, mu: float) -> IndependentNoise:
+    """Gaussian noise for some parts: sigma^2 proportional to l2 / sqrt(weight)."""
+    parts = request.parts
+    root = np.sqrt(parts.sums(request.weights * parts.shape**2)[some])
+    sizes = parts.l2[some] / request.unit
+    sigma = np.sqrt(sizes / root)
+    sigma *= math.sqrt(float(np.sum((sizes / sigma) ** 2))) / mu * (request.unit * _UP_BLOCKS)
+    each = np.repeat(sigma, parts.sizes[some]) * parts.shape[parts.indices(some)]
+    return IndependentNoise(Gaussian(1.0), each)
+
+
+class Partitions(NamedTuple):
+    """The best partitions of the first j factors into intervals, for j from 0 to n."""
+
+    values: Array  # the minimum of sum a_B, shape (n + 1,)
+    starts: IntArray  # where the last block of the minimum starts, shape (n + 1,)
+
+    def blocks(self, j: int) -> list[slice]:
+        """The blocks of the best partition of the first `j` factors."""
+        found: list[slice] = []
+        # ends: a block starts before it ends
+        while j > 0:
+            found.append(slice(int(self.starts[j]), j))
+            j = int(self.starts[j])
+        return found[::-1]
+
+
+def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
+    """Best partitions of factors with V_i = `volumes` and k_i = `sizes`, in this order."""
+    n = sizes.size
+    V = np.concatenate([[0.0], np.cumsum(volumes)])
+    k = np.concatenate([[0], np.cumsum(sizes)])
+    values, starts = np.zeros(n + 1), np.zeros(n + 1, dtype=np.intp)
+    for j in range(1, n + 1):
+        size = (k[j] - k[:j]).astype(float)
+        total = values[:j] + np.cbrt((V[j] - V[:j]) * (size + 1.0) * (size + 2.0))
+        starts[j] = np.argmin(total)
+        values[j] = total[starts[j]]
+    return Partitions(values, starts)
+
+
+_HARDT = "Hardt & Talwar 2010"
+_RADIAL = "radial density exp(-(r / s)^p)"
+
+_OWN = (
+    Method("K-norm", "k-norm", _HARDT, k_norm),
+    Method(
+        "staircase in the norm",
+        "norm-staircase",
+        Staircase.source,
+        norm_staircase,
+        staircase_hardly_gains,
+    ),
+    Method("blocks", "blocks", _HARDT, blocks),
+    Method(Gaussian.title, "gaussian", Gaussian.source, gaussian),
+    Method(
+        "correlated Gaussian",
+        "correlated-gaussian",
+        "Joseph & Yu 2024, Lebeda 2024",
+        correlated_gaussian,
+    ),
+    Method(Laplace.title, "laplace", Laplace.source, laplace),
+    Method(Staircase.title, "staircase", Staircase.source, staircase),
+    Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
+    Method(
+        "truncated K-norm",
+        "truncated-k-norm",
+        TruncatedLaplace.source,
+        partial(in_norm, "truncated-k-norm"),
+        truncation_hardly_gains,
+    ),
+    Method(
+        "generalised gamma",
+        "generalised-gamma",
+        _RADIAL,
+        partial(in_norm, "generalised-gamma"),
+        two_parameters_hardly_gain,
+    ),
+    Method(
+        "K-norm of an ellipsoid", "k-norm", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely
+    ),
+    Method(
+        "generalised gamma of an ellipsoid",
+        "generalised-gamma",
+        _RADIAL,
+        partial(in_ellipsoid, "generalised-gamma"),
+        ellipsoid_hardly_gains,
+    ),
+)
+_NAMES = {method.family: f"{method.name}, delta used" for method in _OWN}
+
+
+def _searched(family: str, kind: type[Noise]) -> Method:
+    """The mechanism that spends delta by a search over a family."""
+    name = _NAMES.get(family, kind.title)
+    find, slow = partial(calibrated, family), partial(is_searched, family)
+    return Method(name, family, kind.source, find, slow)
+
+
+# Densities without steps first. Of Gaussian noise no other is to be found than its own.
+METHODS = (
+    *_OWN,
+    *(
+        _searched(family, kind)
+        for family, kind in sorted(FAMILIES.items(), key=lambda pair: pair[1].stepwise)
+        if kind is not Gaussian
+    ),
+)
+
+# Only where the family is asked for: this one takes up to a minute.
+ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.source, histogram),)
+
+METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))

@@ -28,7 +28,6 @@ import numpy as np
 
 from dpnoise._results import EqualByValue
 from dpnoise._validation import Problems, floats
-from dpnoise.calibration.budget import check_budget
 from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.mechanisms.noise import VectorNoise
+    from dpnoise.joint.noise import VectorNoise
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart
 
@@ -134,19 +133,6 @@ def parts_of(ball: Sensitivity) -> Parts:
         ball.box,
         shape,
     )
-
-
-def coordinate_kinds(ball: Sensitivity) -> IntArray:
-    """For each coordinate of joint noise in the norm of a set its kind, -1 if it never changes.
-
-    In units of their standard deviations, coordinates of boxes are distributed alike, and those
-    of any other factor among themselves.
-    """
-    parts = parts_of(ball)
-    kind = np.where(parts.sizes == 1, 0, np.arange(parts.sizes.size) + 1)
-    kinds = np.full(ball.dimension, -1)
-    kinds[parts.indices(np.arange(parts.sizes.size))] = np.repeat(kind, parts.sizes)
-    return kinds
 
 
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
@@ -270,7 +256,7 @@ def read_request(
         ball = as_sensitivity(sensitivity, relation=relation)
     except ValueError as wrong:
         problems.add(str(wrong))
-    check_budget(problems, epsilon, delta, 1.0, 1)
+    problems.budget(epsilon, delta)
     if not problems.found:
         both = epsilon == 0 and delta == 0
         problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.exact import Ball
 
 
 class Piece(NamedTuple):
@@ -60,6 +61,8 @@ class Noise(ABC):
 
     log_concave: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False  # whether the density is constant but for jumps
+    title: ClassVar[str]  # in tables of mechanisms
+    source: ClassVar[str]  # where it is published
     bound = math.inf  # no annotation: a family may make it a field
 
     # What a family may declare besides its distribution. The accounts of `dpnoise.privacy` read
@@ -97,6 +100,19 @@ class Noise(ABC):
     def mass_beyond(self, t: Fraction) -> Fraction | None:  # noqa: ARG002  (of a family)
         """P(T > t) rounded up by less than 1e-60 of its value, or None where that is not known."""
         return None
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) for t >= 0 in the numbers of `ball`, balls of Arb: by it noise is released.
+
+        A second derivation, from the density. It is that of the class which states it and of no
+        other: a class on it may have another density (`has_exact_draws`).
+        """
+        raise NotImplementedError
+
+    @property
+    def has_exact_draws(self) -> bool:
+        """Whether its class states an `exact_tail`."""
+        return "exact_tail" in vars(type(self))
 
     def zcdp_pair(self, sensitivity: Fraction) -> tuple[Fraction, Fraction] | None:  # noqa: ARG002
         """The pair (xi, eta) of a proved bound on the Renyi divergence, or None."""

@@ -17,18 +17,21 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpnoise._types import Array, BoolArray, WordArray
 
 ZERO = Fraction(0)
+Weights = Fraction | Sequence[Fraction]  # one for all coordinates, or one for each
+Ball = Callable[[Fraction | float], Any]  # makes a ball of Arb around a rational number
 _WORD = 64
+_DIGITS = 192  # binary ones, of a number that is rounded up
+_LARGE = 30  # from it the complementary error function is not multiplied by its inverse
 _DOUBT = 2.0**-38  # over all rounding of exp(-x), relative and for each unit of 1 + x
 _TINY = 2.0**-50  # over the rounding of a uniform number
 
@@ -149,3 +152,54 @@ def discrete_laplace(rng: np.random.Generator, scale: Fraction, count: int) -> W
     negative = rng.integers(0, 2, size=size.size).astype(bool)
     keep = ~(negative & (size == 0))
     return np.where(negative, -size, size)[keep]
+
+
+def above(x: Fraction) -> Fraction:
+    """A number that is at least `x` >= 0, of 192 binary digits unless `x` is an integer."""
+    shift = _DIGITS - x.numerator.bit_length() + x.denominator.bit_length()
+    if x.denominator == 1 and shift >= 0:
+        return x
+    scale = Fraction(2) ** shift
+    return Fraction(math.ceil(x * scale)) / scale
+
+
+def root_above(x: Fraction) -> Fraction:
+    """A number that is at least the square root of `x` >= 0, and equal to it if it is rational."""
+    if x == 0:
+        return x
+    p, q = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    if p * p == x.numerator and q * q == x.denominator:
+        return Fraction(p, q)
+    shift = _DIGITS + (x.denominator.bit_length() - x.numerator.bit_length()) // 2
+    scale = Fraction(2) ** shift
+    return (math.isqrt(math.ceil(x * scale * scale)) + 1) / scale
+
+
+def powers(first: Weights, second: Weights, power: int) -> Weights:
+    """(first * second)^power, coordinate by coordinate."""
+    if isinstance(first, Fraction) and isinstance(second, Fraction):
+        return (first * second) ** power
+    pair = (first, second)
+    n = next(len(one) for one in pair if not isinstance(one, Fraction))
+    left, right = ([one] * n if isinstance(one, Fraction) else one for one in pair)
+    return [above((x * y) ** power) for x, y in zip(left, right, strict=True)]
+
+
+def largest_sum(values: Weights, count: int) -> Fraction:
+    """The sum of the `count` largest of some values."""
+    if isinstance(values, Fraction):
+        return count * values
+    return sum(sorted(values)[-count:], Fraction(0))
+
+
+def upper_erf(x: Any) -> Any:  # noqa: ANN401  (a ball of Arb)
+    """The integral of exp(-u^2 / 2) over u >= x."""
+    return (x.pi() / 2).sqrt() * (x / type(x)(2).sqrt()).erfc()
+
+
+def mills(x: Fraction, ball: Ball) -> Any:  # noqa: ANN401  (a ball of Arb)
+    """The Mills ratio, the integral of exp(-u^2 / 2 - x u) over u >= 0, for x >= 0."""
+    if x < _LARGE:
+        return upper_erf(ball(x)) * ball(x * x / 2).exp()
+    half = ball(Fraction(1, 2))
+    return ball(x * x / 2).hypgeom_u(half, half) / ball(2).sqrt()

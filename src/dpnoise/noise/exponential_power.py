@@ -34,6 +34,7 @@ from dpnoise.noise.exact import ZERO, Quadratic, as_double
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.noise.exact import Ball
 
 _MAX_POWER = 1e3  # rounding of t changes |t|^p by p units in the last place
 _NEAR = 1e-17  # up to it one term of the incomplete gamma function's series is enough
@@ -58,6 +59,8 @@ class Laplace(Noise):
         If `beta` is not a positive finite number.
     """
 
+    title, source = "Laplace", "Dwork, McSherry, Nissim & Smith 2006"
+
     beta: float
 
     def __post_init__(self) -> None:
@@ -75,6 +78,10 @@ class Laplace(Noise):
 
     def _magnitude(self, level: Array) -> Array:
         return self.beta * level
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        return (-ball(t / Fraction(self.beta))).exp()
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.beta)
@@ -148,6 +155,8 @@ class Gaussian(Noise):
         If `sigma` is not a positive finite number.
     """
 
+    title, source = "Gaussian", "Balle & Wang 2018"
+
     sigma: float
 
     def __post_init__(self) -> None:
@@ -165,6 +174,10 @@ class Gaussian(Noise):
 
     def _magnitude(self, level: Array) -> Array:
         return self.sigma * gaussian_magnitude(level)
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        return (ball(t / Fraction(self.sigma)) / ball(2).sqrt()).erfc()
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.sigma)
@@ -228,6 +241,8 @@ class Subbotin(Noise):
     ValueError
         If a parameter is out of range.
     """
+
+    title, source = "Subbotin", "Liu 2019"
 
     p: float
     scale: float
@@ -298,6 +313,12 @@ class Subbotin(Noise):
         )
         return self.scale * (self.p**a * root)
 
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        p = ball(self.p)
+        power = ball(t / Fraction(self.scale)) ** p / p
+        return power.gamma_upper(1 / p, regularized=1)
+
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.p, factor * self.scale)
 
@@ -360,6 +381,8 @@ class TruncatedLaplace(Noise):
         If a parameter is not positive and finite or bound / beta is below 1e-100.
     """
 
+    title, source = "truncated Laplace", "Geng, Ding, Guo & Kumar 2020"
+
     beta: float
     bound: float = field()
 
@@ -406,6 +429,14 @@ class TruncatedLaplace(Noise):
         x = np.piecewise(level, [(level <= math.log(2.0)) | (reach <= math.log(2.0))], [near, far])
         # The bound is reached exactly, and never passed by rounding.
         return np.where(level == math.inf, self.bound, np.minimum(self.beta * x, self.bound))
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        beta, bound = Fraction(self.beta), Fraction(self.bound)
+        if t >= bound:
+            return ball(0)
+        rest, all_ = (-ball((bound - t) / beta)).expm1(), (-ball(bound / beta)).expm1()
+        return (-ball(t / beta)).exp() * rest / all_
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.beta, factor * self.bound)

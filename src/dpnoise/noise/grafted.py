@@ -53,13 +53,14 @@ from scipy import special
 
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.base import Noise, Piece
-from dpnoise.noise.exact import ZERO, Quadratic
+from dpnoise.noise.exact import ZERO, Quadratic, mills, upper_erf
 from dpnoise.noise.exponential_power import Gaussian, gaussian_magnitude, mills_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.exact import Ball
 
 # Below the first ratio the density differs from the Gaussian's by less than 1e-60, so the
 # Gaussian needs no case of its own; up to the second, b^2 and s^2 have doubles.
@@ -165,6 +166,8 @@ class FlippedHuber(Noise):
         If a parameter is out of range or alpha / gamma exceeds 1e150.
     """
 
+    title, source = "flipped Huber", "Muthukrishnan & Kalyani 2023"
+
     alpha: float
     gamma: float
 
@@ -221,6 +224,19 @@ class FlippedHuber(Noise):
         return self.gamma * np.piecewise(
             level, [inside & near, inside & ~near], [centre_near, centre_far, tail]
         )
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`: both masses without the factor 1 / Z."""
+        b, x = Fraction(self.alpha) / Fraction(self.gamma), t / Fraction(self.gamma)
+        rim = (-ball(b * b / 2)).exp()
+        tails = rim * upper_erf(ball(max(b, x)))
+        if b == 0:
+            return tails / upper_erf(ball(0))
+        whole = -(-ball(b * b)).expm1() / ball(b) + rim * upper_erf(ball(b))
+        if x >= b:
+            return tails / whole
+        centre = -(-ball(b * (b - x))).expm1() * (-ball(b * x)).exp() / ball(b)
+        return (centre + tails) / whole
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.alpha, factor * self.gamma)
@@ -292,6 +308,8 @@ class Huber(Noise):
     ValueError
         If a parameter is out of range.
     """
+
+    title, source = "Huber", "Muthukrishnan & Kalyani 2023"
 
     alpha: float
     scale: float = 1.0
@@ -365,6 +383,14 @@ class Huber(Noise):
             level, [inside & near, inside & ~near], [centre_near, centre_far, tail]
         )
 
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        a, z = Fraction(self.alpha), t / Fraction(self.scale)
+        tails = (-ball(a * max(z, a) - a * a / 2)).exp() / ball(a)
+        edge = upper_erf(ball(a))
+        whole = upper_erf(ball(0)) - edge + (-ball(a * a / 2)).exp() / ball(a)
+        return (tails if z >= a else upper_erf(ball(z)) - edge + tails) / whole
+
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.alpha, factor * self.scale)
 
@@ -434,6 +460,8 @@ class OffsetSymmetricGaussian(Noise):
         If a parameter is out of range or theta / rho exceeds 1e150.
     """
 
+    title, source = "offset symmetric Gaussian", "Sadeghi & Korki 2022"
+
     theta: float
     rho: float
 
@@ -494,6 +522,12 @@ class OffsetSymmetricGaussian(Noise):
             return np.where(e == math.inf, math.inf, z)
 
         return self.rho * np.piecewise(level, [level < _SMALL_LEVEL], [near, far])
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        rho, theta = Fraction(self.rho), Fraction(self.theta)
+        z, s = t / rho, theta / rho
+        return (-ball(z * (z / 2 + s))).exp() * mills(z + s, ball) / mills(s, ball)
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.theta, factor * self.rho)

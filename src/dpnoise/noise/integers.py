@@ -94,6 +94,11 @@ class IntegerNoise(ABC):
     def _exact_draws(self, rng: np.random.Generator, count: int) -> WordArray:
         """Some independent values, about `count` of them, without any error of rounding."""
 
+    @property
+    def has_exact_draws(self) -> bool:
+        """Whether its class states them itself: one on it may have another distribution."""
+        return "_exact_draws" in vars(type(self))
+
     @abstractmethod
     def largest_loss(self, shift: float | Fraction) -> Fraction | float:
         """An upper bound on the privacy loss under an integer shift, without rounding."""

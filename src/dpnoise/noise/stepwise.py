@@ -29,8 +29,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, BoolArray, IntArray
     from dpnoise.joint.vectors import Staircase2D
+    from dpnoise.noise.exact import Ball
 
 MIN_EPSILON, MAX_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
 _MOST_CELLS, _MOST_MASSES = 2**12, 2**17
 _SMALLEST = 1e-290  # mass of a cell in units of all: ratios of masses have all their digits
 _NORMAL = 1e-14  # a sum of masses this close to 1 is not divided out
 _STEPS = 60  # of Newton's method
+_DOUBLES = 1200  # bits after the point that hold every double from 1e-300 on
 _MARGIN = 1e-12  # more than the rounding of a difference of logarithms
 
 
@@ -165,6 +168,7 @@ class Staircase(Noise):
         If a parameter is out of range.
     """
 
+    title, source = "staircase per coordinate", "Geng & Viswanath 2016"
     log_concave: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
     has_closed_loss = True  # up to its sensitivity
@@ -216,6 +220,19 @@ class Staircase(Noise):
         right = self.gamma - np.expm1(edge - np.maximum(rest, edge)) / drop
         f = np.where(rest < edge, left, right)
         return np.where(level == math.inf, math.inf, self.sensitivity * (step + f))
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        steps = t / Fraction(self.sensitivity)
+        k = math.floor(steps)
+        f, gamma, epsilon = steps - k, Fraction(self.gamma), Fraction(self.epsilon)
+        b, drop = (-ball(epsilon)).exp(), -(-ball(epsilon)).expm1()
+        q = ball(gamma) + b * ball(1 - gamma)
+        if f < gamma:
+            inside = ball(gamma - f) + b * ball(1 - gamma + f)
+        else:
+            inside = b * (q + drop * ball(1 - f))
+        return (-ball(epsilon * k)).exp() * inside / q
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.epsilon, factor * self.sensitivity, self.gamma)
@@ -288,6 +305,7 @@ class Histogram(Noise):
     (0.5, True)
     """
 
+    title, source = "histogram", "Gilani et al. 2025"
     log_concave: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
 
@@ -454,6 +472,26 @@ class Histogram(Noise):
     def fisher_information(self) -> float:
         """infinity: a density that jumps locates a shift at a faster rate."""
         return math.inf
+
+    @cached_property
+    def _cumulated(self) -> tuple[list[int], list[int], Fraction]:
+        """Masses, sums of those before them, and everything on one side, over 2^-1200: exact."""
+        masses = [int(Fraction(p) * 2**_DOUBLES) for p in self.masses]
+        ratio = Fraction(self.ratio)
+        rest = ratio / (1 - ratio) * sum(masses[-self.cells :])
+        before = [0, *accumulate(masses)]
+        return masses, before, before[-1] + rest
+
+    def exact_tail(self, t: Fraction, ball: Ball) -> Any:  # noqa: ANN401
+        """P(|T| > t) in the numbers of `ball`."""
+        masses, before, side = self._cumulated
+        steps = t * self.cells / Fraction(self.sensitivity) + Fraction(1, 2)
+        cell = math.floor(steps)
+        times = max(0, (cell - len(masses)) // self.cells + 1)
+        listed = cell - times * self.cells
+        tail = (cell + 1 - steps) * masses[listed] + (side - before[listed + 1])
+        fall = ball(self.ratio) ** times if times else ball(1)
+        return fall * ball(2 * tail / (2 * side - masses[0]))
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.sensitivity, self.cells, self.masses, self.ratio)

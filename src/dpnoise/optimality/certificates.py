@@ -43,9 +43,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
-from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
-from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -105,7 +103,7 @@ class Projection:
 def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
     """A set symmetric under sign flips whose bound holds, too; None if none is known."""
     core = sensitivity.unconditional_core
-    if core is not None or isinstance(sensitivity, Product):
+    if core is not None or sensitivity.blocks:
         return core
     return Ellipsoid(tuple(sensitivity.box.tolist()))  # single coordinates
 
@@ -140,14 +138,15 @@ class CountProjection:
         equal = bool(np.all(weights == weights[0]))
         shares = np.array(self.shares)
         sizes = len(self.patterns) == shares.size > 0
-        if not equal or not isinstance(sensitivity, Counts) or not sizes:
+        if not equal or not sizes:
             return 0.0
         known = all(up >= 0 and down >= 0 for up, down in self.patterns)
-        inside = known and all(sensitivity.holds(*pattern) for pattern in self.patterns)
+        inside = known and all(sensitivity.holds_pattern(*pattern) for pattern in self.patterns)
         if not inside or not np.min(shares) >= 0.0 or not 0.0 < np.sum(shares) < math.inf:
             return 0.0
-        values = _eigenvalues(sensitivity.of, np.array(self.patterns)).T @ (shares / np.sum(shares))
-        size = float(_root_trace(sensitivity.of, *values)) * sensitivity.each
+        K, each = sensitivity.dimension, float(sensitivity.box[0])
+        values = _eigenvalues(K, np.array(self.patterns)).T @ (shares / np.sum(shares))
+        size = float(_root_trace(K, *values)) * each
         return self.scalar.bound(epsilon, delta) * size**2 * float(weights[0]) * (1.0 - MARGIN)
 
 
@@ -163,9 +162,9 @@ def _root_trace(K: int, first: Array, others: Array) -> Array:
     return np.sqrt(first) + (K - 1) * np.sqrt(np.maximum(others, 0.0))
 
 
-def count_projection(sensitivity: Counts, scalar: ScalarCertificate) -> CountProjection:
+def count_projection(sensitivity: Sensitivity, scalar: ScalarCertificate) -> CountProjection:
     """Certificate by the best pattern and the one that improves most when mixed with it."""
-    K = sensitivity.of
+    K = sensitivity.dimension
     patterns = np.array(_patterns(sensitivity))
     values = _eigenvalues(K, patterns)
     best = int(np.argmax(_root_trace(K, *values.T)))
@@ -177,18 +176,18 @@ def count_projection(sensitivity: Counts, scalar: ScalarCertificate) -> CountPro
     return CountProjection(pair, (1.0 - t, t), scalar)  # type: ignore[arg-type]  # pairs of ints
 
 
-def _patterns(sensitivity: Counts) -> list[tuple[int, int]]:
+def _patterns(sensitivity: Sensitivity) -> list[tuple[int, int]]:
     """Some patterns of differences: the most entries, and fewer of one sign or of both.
 
     For add/remove with m = K those near the best one, (K + sqrt(K)) / 2 entries c, are all tried.
     """
     up, down = sensitivity.patterns[len(sensitivity.patterns) // 2]
     most = max(map(max, sensitivity.patterns))
-    middle = 0.5 * (sensitivity.of + math.sqrt(sensitivity.of))
+    middle = 0.5 * (sensitivity.dimension + math.sqrt(sensitivity.dimension))
     tried = np.concatenate([np.linspace(0, most, 200), middle + np.arange(-20, 21)])
     some = [int(k) for k in np.unique(np.clip(tried, 0, most).astype(int))]
     found = {(up, down)} | {(most, k) for k in some} | {(k, 0) for k in some if k}
-    return sorted(pattern for pattern in found if sensitivity.holds(*pattern))
+    return sorted(pattern for pattern in found if sensitivity.holds_pattern(*pattern))
 
 
 @dataclass(frozen=True)
@@ -212,10 +211,11 @@ class Blocks:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Sum of the blocks' bounds."""
-        if not isinstance(sensitivity, Product) or len(self.parts) != len(sensitivity.blocks):
+        blocks = sensitivity.split(weights)
+        if not blocks or len(self.parts) != len(blocks):
             return 0.0
-        rows = zip(self.parts, sensitivity.blocks, sensitivity.split(weights), strict=True)
-        found = [part.bound(block, epsilon, delta, share) for part, block, share in rows]
+        rows = zip(self.parts, blocks, strict=True)
+        found = [part.bound(block, epsilon, delta, share) for part, (block, share) in rows]
         return float(np.sum(found)) * (1.0 - 1e-12)
 
 

@@ -175,11 +175,12 @@ class RadialStaircase:
     ) -> float:
         """Sum of the weights times the least variance; 0 where the theorem does not apply."""
         equal = bool(np.all(weights == weights[0]))
-        if delta > 0.0 or not equal or not isinstance(sensitivity, L2):
+        radius = sensitivity.ball_radius(2.0)
+        if delta > 0.0 or not equal or not radius:
             return 0.0
         low, _, _ = staircase_minimum(sensitivity.dimension, self.group * epsilon)
         total = float(np.sum(weights)) * (1.0 - 1e-12)
-        return total * low * (self.group * sensitivity.radius) ** 2
+        return total * low * (self.group * radius) ** 2
 
 
 def step_group(dimension: int, epsilon: float) -> int:
@@ -250,21 +251,22 @@ class OneStep:
     ) -> float:
         """Mean of the weights times the bound on E |T|^2; 0 where it does not apply."""
         equal = bool(np.all(weights == weights[0]))
-        if not equal or not isinstance(sensitivity, L2 | LInf) or not 0.0 < self.share <= 0.5:
+        radius = sensitivity.ball_radius(2.0) or sensitivity.ball_radius(math.inf)
+        if not equal or not radius or not 0.0 < self.share <= 0.5:
             return 0.0
         shape = unit_shape(sensitivity)
         value = float(one_step(shape, epsilon, delta, np.array([self.share]))[0])
-        return value * float(weights[0]) * sensitivity.radius**2 * (1.0 - 1e-12)
+        return value * float(weights[0]) * radius**2 * (1.0 - 1e-12)
 
 
-def unit_shape(sensitivity: L2 | LInf) -> Shape:
-    """The set scaled to radius 1."""
+def unit_shape(sensitivity: Sensitivity) -> Shape:
+    """The cube or l2 ball, scaled to radius 1."""
     K = sensitivity.dimension
-    unit = type(sensitivity)(1.0, K)
+    unit = L2(1.0, K) if sensitivity.ball_radius(2.0) else LInf(1.0, K)
     return Shape(K, unit.log_volume, float(np.sum(unit.mean_square)), 1.0)
 
 
-def best_step(sensitivity: L2 | LInf, epsilon: float, delta: float) -> OneStep | None:
+def best_step(sensitivity: Sensitivity, epsilon: float, delta: float) -> OneStep | None:
     """Certificate for a cube or an l2 ball, or None where it proves nothing."""
     shape = unit_shape(sensitivity)
     s = steps(shape, epsilon)

@@ -45,7 +45,6 @@ import numpy as np
 from scipy.special import dawsn
 
 from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.sensitivity.balls import LInf
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -107,7 +106,8 @@ class CubeTransport:
     ) -> float:
         """Sum of the weights times V, if all chains prove it; else 0."""
         equal = bool(np.all(weights == weights[0]))
-        if delta > 0.0 or not equal or not isinstance(sensitivity, LInf) or not self.chains:
+        side = sensitivity.ball_radius(math.inf)
+        if delta > 0.0 or not equal or not side or not self.chains:
             return 0.0
         epsilon, _ = group_budget(self.group, epsilon, delta)
         ends = np.linspace(0.0, 1.0, len(self.chains) + 1)
@@ -115,7 +115,7 @@ class CubeTransport:
             self._ends(sensitivity.dimension, epsilon, links, float(a), float(b))
             for links, a, b in zip(self.chains, ends[:-1], ends[1:], strict=True)
         )
-        total = float(np.sum(weights)) * (self.group * sensitivity.radius) ** 2
+        total = float(np.sum(weights)) * (self.group * side) ** 2
         return self.value * total * (1.0 - 1e-9) if proved else 0.0
 
     def _ends(
@@ -306,11 +306,12 @@ class ProductTest:
     ) -> float:
         """Sum of the weights times the bound on the mean variance; 0 where it does not apply."""
         equal = bool(np.all(weights == weights[0]))
-        if not equal or not isinstance(sensitivity, LInf) or not self.kappa > 0.0:
+        side = sensitivity.ball_radius(math.inf)
+        if not equal or not side or not self.kappa > 0.0:
             return 0.0
         budget = group_budget(self.group, epsilon, delta)
         value = float(_mean_variance(sensitivity.dimension, *budget, np.array([self.kappa]))[0])
-        total = float(np.sum(weights)) * (self.group * sensitivity.radius) ** 2
+        total = float(np.sum(weights)) * (self.group * side) ** 2
         return max(0.0, value) * total * (1.0 - 1e-10)
 
 

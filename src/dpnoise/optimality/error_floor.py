@@ -31,8 +31,7 @@ from dpnoise.optimality.rearrangement import (
     spent_on_average,
 )
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, scalar_certificate
-from dpnoise.sensitivity.balls import L2, LInf
-from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -130,7 +129,7 @@ class EqualVolume:
         if delta == 0.0:
             return self.group * smallest_moment(self.size, self.group * epsilon, 1)[0]
         kept, spent = self.kept, spent_on_average(self.kept, delta)
-        if self.error == "norm" and isinstance(sensitivity, L2):  # noise is radial as it is
+        if self.error == "norm" and sensitivity.ball_radius(2.0):  # noise is radial as it is
             kept, spent = 1.0, delta
         if self.part is None or self.part.order != 1 or not spent < 1.0:
             return 0.0
@@ -162,10 +161,11 @@ class PartsOfProduct:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Sum of the blocks' bounds for sums, else the largest."""
-        if not isinstance(sensitivity, Product) or len(self.parts) != len(sensitivity.blocks):
+        blocks = sensitivity.split(weights)
+        if not blocks or len(self.parts) != len(blocks):
             return 0.0
-        rows = zip(self.parts, sensitivity.blocks, sensitivity.split(weights), strict=True)
-        found = [part.bound(block, epsilon, delta, share) for part, block, share in rows]
+        rows = zip(self.parts, blocks, strict=True)
+        found = [part.bound(block, epsilon, delta, share) for part, (block, share) in rows]
         total = float(np.sum(found) if self.error == "mean-abs" else np.max(found))
         return total * (1.0 - MARGIN)
 
@@ -197,7 +197,7 @@ def _heaviest(
 def _exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
     """An equivalent problem whose coordinates may be exchanged: a box becomes the unit cube."""
     unit = sensitivity.exchangeable(weights)
-    if unit is None or not isinstance(unit[0], LInf):
+    if unit is None or not unit[0].ball_radius(math.inf):
         return unit
     active = sensitivity.box > 0.0
     return unit[0], (weights * sensitivity.box)[active]
@@ -208,7 +208,7 @@ def _best_size(sensitivity: Sensitivity, error: str, weights: Array) -> int:
     if error == "norm":
         return sensitivity.active_dimension
     unit = _exchangeable(sensitivity, weights)
-    if unit is None or not isinstance(unit[0], LInf):
+    if unit is None or not unit[0].ball_radius(math.inf):
         active = weights[sensitivity.box > 0.0]
         return active.size if np.min(active) > 0.0 else 0
     heavy = np.sort(unit[1][unit[1] > 0.0])[::-1]
@@ -248,21 +248,20 @@ def error_candidates(
     found: list[ErrorCertificate] = [
         OwnCoordinates(error, scalar_certificate(epsilon, delta, fine=fine, order=1))
     ]
-    if isinstance(sensitivity, Product) and error != "norm":
-        rows = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
+    if sensitivity.blocks and error != "norm":
         best = [
             max(
                 error_candidates(block, error, epsilon, delta, part, fine=fine),
                 key=lambda pair: pair[0],
             )[1]
-            for block, part in rows
+            for block, part in sensitivity.split(weights)
         ]
         found.append(PartsOfProduct(error, tuple(best)))
     size = 0 if sensitivity.flat else _best_size(sensitivity, error, weights)
     if size and delta == 0.0:
         found.append(EqualVolume(error, size, step_group(size, epsilon)))
     elif 2 <= size <= MOST_TESTED and epsilon <= LARGEST_EPSILON:
-        alone = error == "norm" and isinstance(sensitivity, L2)
+        alone = error == "norm" and sensitivity.ball_radius(2.0) > 0.0
         test = _radial(size, epsilon, delta, alone=alone, fine=fine)
         found += [EqualVolume(error, size, 1, *test)] if test else []
     return [(certificate.bound(*problem), certificate) for certificate in found]

@@ -30,11 +30,8 @@ from dpnoise.optimality.graded_test import graded_test
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L2, LInf
 from dpnoise.sensitivity.convert import as_sensitivity
-from dpnoise.sensitivity.counts import Counts
-from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -235,16 +232,15 @@ def candidates(
     symmetric = unconditional(sensitivity)
     if symmetric:
         found.append(Projection(symmetric.largest_moments(weights), scalar))
-    if isinstance(sensitivity, Counts) and np.all(weights == weights[0]):
+    if sensitivity.patterns and np.all(weights == weights[0]):
         found.append(count_projection(sensitivity, scalar))
-    if isinstance(sensitivity, Product):
-        parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
+    if parts := sensitivity.split(weights):
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
         found += _exchangeable(*problem, fine=fine)
     pairs = [(certificate.bound(*problem), certificate) for certificate in found]
-    if not isinstance(sensitivity, L2):
+    if not sensitivity.ball_radius(2.0):
         known = max(value for value, _ in pairs)
         more = rearrangements(*problem, known=known, fine=fine)
         pairs += [(certificate.bound(*problem), certificate) for certificate in more]
@@ -290,13 +286,13 @@ def _symmetric(
 ) -> list[FloorCertificate]:
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
-    if isinstance(sensitivity, LInf):
+    if sensitivity.ball_radius(math.inf):
         return _cube(K, epsilon, delta, fine)
-    if isinstance(sensitivity, L2):
+    if sensitivity.ball_radius(2.0):
         return _ball(K, epsilon, delta, fine) + _one_step(sensitivity, epsilon, delta)
-    if isinstance(sensitivity, AtMost):
+    if sensitivity.free_cube and sensitivity.inner_radius:
         ball = L2(sensitivity.inner_radius, K)
-        cube = LInf(sensitivity.each, sensitivity.m)
+        cube = LInf(sensitivity.free_cube[1], sensitivity.free_cube[0])
         found: list[FloorCertificate] = [
             Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta, fine)
         ]
@@ -323,7 +319,7 @@ def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCerti
     return [test for test in tests if test]
 
 
-def _one_step(sensitivity: L2 | LInf, epsilon: float, delta: float) -> list[FloorCertificate]:
+def _one_step(sensitivity: Sensitivity, epsilon: float, delta: float) -> list[FloorCertificate]:
     """Certificate for large epsilon, if it proves anything."""
     step = best_step(sensitivity, epsilon, delta) if epsilon > _SMALLEST_STEP_EPSILON else None
     return [step] if step else []

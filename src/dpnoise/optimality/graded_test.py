@@ -40,7 +40,6 @@ from scipy.special import betainc, betaincinv
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.radial_test import rounding, sphere_cdf
 from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -109,11 +108,12 @@ class GradedTest:
     ) -> float:
         """Sum of the weights times the bound on the mean variance; 0 where it does not apply."""
         equal = bool(np.all(weights == weights[0]))
-        if not equal or not isinstance(sensitivity, L2) or sensitivity.dimension < 2:
+        radius = sensitivity.ball_radius(2.0)
+        if not equal or not radius or sensitivity.dimension < 2:
             return 0.0
         epsilon, delta = group_budget(self.group, epsilon, delta)
         K = sensitivity.dimension
-        total = float(np.sum(weights)) / K * (self.group * sensitivity.radius) ** 2
+        total = float(np.sum(weights)) / K * (self.group * radius) ** 2
         return max(0.0, self.value(K, epsilon, delta)) * total * (1.0 - 1e-12)
 
     def value(self, K: int, epsilon: float, delta: float) -> float:

@@ -42,7 +42,6 @@ from scipy.special import betainc, betaincinv
 
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,11 +125,12 @@ class RadialTest:
     ) -> float:
         """Sum of the weights times the bound on E |T|^order / K; 0 where it does not apply."""
         equal = bool(np.all(weights == weights[0]))
-        if not equal or not isinstance(sensitivity, L2) or sensitivity.dimension < 2:
+        radius = sensitivity.ball_radius(2.0)
+        if not equal or not radius or sensitivity.dimension < 2:
             return 0.0
         epsilon, delta = group_budget(self.group, epsilon, delta)
         K = sensitivity.dimension
-        total = float(np.sum(weights)) / K * (self.group * sensitivity.radius) ** self.order
+        total = float(np.sum(weights)) / K * (self.group * radius) ** self.order
         return max(0.0, self.value(K, epsilon, delta)) * total * (1.0 - 1e-12)
 
     def value(self, K: int, epsilon: float, delta: float) -> float:

@@ -26,7 +26,7 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.closed_forms import radial_certificate
 from dpnoise.optimality.radial_test import FAST, FINE, Effort, radial_test
 from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.sensitivity.balls import L2, LInf
+from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -113,15 +113,16 @@ class ProjectedCube:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """K / k times the bound for the ball; 0 where it does not apply."""
-        if not isinstance(sensitivity, LInf) or not np.all(weights == weights[0]):
+        side = sensitivity.ball_radius(math.inf)
+        if not side or not np.all(weights == weights[0]):
             return 0.0
-        K, k = sensitivity.of, self.size
+        K, k = sensitivity.dimension, self.size
         if not 1 <= k <= K or not 0.0 < self.kept <= 1.0:
             return 0.0
         spent = spent_on_average(self.kept, delta)
         if not spent < 1.0:
             return 0.0
-        radius = sensitivity.radius * float(projected_radius(K, np.array(k)))
+        radius = side * float(projected_radius(K, np.array(k)))
         radius *= self.kept ** (1.0 / k) * (1.0 - _MARGIN)
         inner = self.part.bound(L2(1.0, k), epsilon, spent, np.ones(k))
         return float(weights[0]) * (K / k) * radius**2 * inner * (1.0 - _MARGIN)
@@ -266,7 +267,7 @@ def best_share(K: int, epsilon: float, delta: float) -> tuple[float, float, floa
 def _best_size(sensitivity: Sensitivity, weights: Array) -> int:
     """Number of the heaviest coordinates that promises most; 0 where there is none."""
     unit = sensitivity.exchangeable(weights)
-    if unit is None or not isinstance(unit[0], LInf):
+    if unit is None or not unit[0].ball_radius(math.inf):
         active = weights[sensitivity.box > 0.0]
         return active.size if np.min(active) > 0.0 else 0
     heavy = np.sort(unit[1][unit[1] > 0.0])[::-1]

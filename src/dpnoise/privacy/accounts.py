@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.composition import composed_log_delta, shared_log_delta
@@ -31,8 +31,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import PURE, integer_bounds
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
-from dpnoise.sensitivity.balls import Box, LInf
-from dpnoise.sensitivity.base import MOST_UNEQUAL, root_above
+from dpnoise.sensitivity.base import MOST_UNEQUAL
 from dpnoise.sensitivity.integer_points import read_parts
 
 if TYPE_CHECKING:
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.sensitivity.base import Sensitivity, Weights
+    from dpnoise.noise.exact import Weights
+    from dpnoise.sensitivity.base import Sensitivity
 
     AnyNoise = Noise | IntegerNoise
     Shares = dict[tuple[AnyNoise, Fraction], int]
@@ -292,7 +292,7 @@ class Independent:
         """Lower and upper bounds by the exact profile of a difference and of the box."""
         shares, ball = self.shares, self.ball
         upper = _upper(shares, epsilon)
-        if isinstance(ball, Box | LInf):
+        if ball.moves_apart:
             return _lower(shares, epsilon), upper
         if ball.dimension > MOST_UNEQUAL:
             return 0.0, upper

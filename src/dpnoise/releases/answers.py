@@ -10,11 +10,11 @@ import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import Problems
-from dpnoise.calibration.budget import check_budget
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.sensitivity.relation import joined, promise, require_relation
+from dpnoise.sensitivity.base import joined, require_relation
+from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -196,7 +196,7 @@ class ReleaseRequest(NamedTuple):
 
     def check(self, problems: Problems) -> None:
         """Record of what is wrong with it."""
-        check_budget(problems, self.epsilon, self.delta, 1.0, 1)
+        problems.budget(self.epsilon, self.delta)
         known = self.budget is None or isinstance(self.budget, Budget)
         problems.require(known, "budget", "a Budget", self.budget)
         of_budget = getattr(self.budget, "relation", None)

@@ -17,18 +17,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from fractions import Fraction
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from flint import arb
 
 from dpnoise.releases.continuous import ball
-from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import AddRemoveCounts, SolidCounts
 from dpnoise.sensitivity.cut_cube import tilt_of
-from dpnoise.sensitivity.ellipsoid import Ellipsoid
-from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +34,8 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.releases.entropy import Entropy
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.cut_cube import VolumeMoments
+    from dpnoise.sensitivity.spheroid import RoundSet
 
 _STEEP = 2.0**-24
 
@@ -87,8 +85,8 @@ def drawn_points(ball: Sensitivity, count: int, entropy: Entropy) -> Iterator[Po
 
     Rows differ by the numbers of counts that rise: what is drawn of `Counts` to begin with.
     """
-    factors = [_as_ball(one) for _, one in ball.factors()]
-    counts = [factor for factor in factors if isinstance(factor, SolidCounts)]
+    factors = [one.plain for _, one in ball.factors()]  # counts that are a ball as that ball
+    counts = [one.moments for one in factors if one.moments]
     rising = np.array([[_rising(one, entropy) for one in counts] for _ in range(count)], dtype=int)
     order = _order(factors, count, entropy) if counts else None
     kinds, group = np.unique(rising.reshape(count, -1), axis=0, return_inverse=True)
@@ -96,7 +94,7 @@ def drawn_points(ball: Sensitivity, count: int, entropy: Entropy) -> Iterator[Po
         rows = np.flatnonzero(group.ravel() == k) if counts else np.arange(count)
         numbers = iter(kind)
         parts = [
-            _counts(one, next(numbers)) if isinstance(one, SolidCounts) else _plain(one)
+            _counts(cast("SolidCounts", one), next(numbers)) if one.moments else _plain(one)
             for one in factors
         ]
         yield Points(
@@ -113,26 +111,20 @@ def _joined(parts: list[_Factor], values: list[Any]) -> Any:  # noqa: ANN401
     return np.hstack([part.joined([next(found) for _ in part.samplers]) for part in parts])
 
 
-def _as_ball(ball: Sensitivity) -> Sensitivity:
-    """The set; counts that are a ball as that ball."""
-    return (ball.ball or ball) if isinstance(ball, SolidCounts) else ball
-
-
 def _plain(ball: Sensitivity) -> _Factor:
     """The sampler of a factor that is no `Counts`."""
-    if isinstance(ball, LInf | Box) or (isinstance(ball, AtMost) and ball.m == ball.of):
-        return _Factor([Sampler(ball.dimension, lambda x: x.signed)])
-    if isinstance(ball, L1) or (isinstance(ball, AtMost) and ball.m == 1):
-        return _Factor([Sampler(ball.dimension + 1, _cross_polytope)])
-    if isinstance(ball, AtMost):
-        return _Factor([_cut_cube(ball.m, ball.of)])
-    if isinstance(ball, L2):
-        return _Factor([_sphere(np.arange(ball.dimension), ball.dimension)])
-    if isinstance(ball, Ellipsoid):
-        return _Factor([_sphere(np.flatnonzero(ball.active), ball.dimension)])
-    if isinstance(ball, RoundSet):
-        inner = _sphere(np.arange(ball.dimension), ball.dimension)
-        return _Factor([Sampler(inner.columns, lambda x: _image(ball, inner.values(x), x))])
+    K, tilted = ball.dimension, ball.smallest_ellipsoid
+    if ball.cut == K:
+        return _Factor([Sampler(K, lambda x: x.signed)])
+    if ball.cut == 1:
+        return _Factor([Sampler(K + 1, _cross_polytope)])
+    if ball.cut:
+        return _Factor([_cut_cube(ball.cut, K)])
+    if ball.is_round and tilted is None:
+        return _Factor([_sphere(np.flatnonzero(ball.active), K)])
+    if ball.is_round and tilted is not None:
+        inner, image = _sphere(np.arange(K), K), partial(_image, tilted)
+        return _Factor([Sampler(inner.columns, lambda x: image(inner.values(x), x))])
     message = f"release: expected a norm with an exact sampler, got that of {ball!r}"
     raise ValueError(message)
 
@@ -155,15 +147,15 @@ def _image(ball: RoundSet, z: Any, x: Numbers) -> Any:  # noqa: ANN401
     return ball.image(z, x.number) / units
 
 
-def _rising(ball: SolidCounts, entropy: Entropy) -> int:
+def _rising(moments: VolumeMoments, entropy: Entropy) -> int:
     """The number of counts that rise, by a uniform integer below the multiple of the volume."""
-    total = ball.moments.total
+    total = moments.total
     size = total.bit_length()
     bits = -(-size // 8) * 8
     # ends: an integer below 2^n, kept with a chance of 1/2
     while (number := entropy.bits(bits) >> (bits - size)) >= total:
         pass
-    return bisect_right(ball.moments.cumulated, number)
+    return bisect_right(moments.cumulated, number)
 
 
 def _order(factors: list[Sensitivity], count: int, entropy: Entropy) -> IntArray:
@@ -173,7 +165,7 @@ def _order(factors: list[Sensitivity], count: int, entropy: Entropy) -> IntArray
     for factor in factors:
         K = factor.dimension
         places = np.broadcast_to(np.arange(K), (count, K))
-        if isinstance(factor, SolidCounts):
+        if factor.moments:
             words = entropy.words(count * K).reshape(count, K)
             # ends: words that appear twice are drawn anew
             while (ties := _with_ties(words)).size:  # all orders stay as likely

@@ -18,9 +18,10 @@ from dpnoise._validation import Problems
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import KNorm, Staircase2D
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
+from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise.base import Noise
-from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.noise.integers import IntegerNoise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,14 +29,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.releases.entropy import Entropy
 
 _FINENESS = 2**10  # steps of the grid in the mean size of the noise
 _FINEST = 2.0**-40  # of the mean size
 _MOST_STEPS = 2.0**52  # of the grid in a value: half a step has a double
 _SMALLEST, _LARGEST = 1e-290, 1e290  # mean sizes
-_INTEGER = (DiscreteGaussian, DiscreteLaplace, DiscreteStaircase)
 _JOINT = (KNorm, Staircase2D, RadialNoise, NormStaircase, CorrelatedGaussian)
 _EXPECTED = (
     "noise with an exact sampler (the families of dpnoise.noise, lists of them, or the noise that "
@@ -216,7 +215,7 @@ class Part(NamedTuple):
     @property
     def is_integer(self) -> bool:
         """Whether the noise is on the integers."""
-        return type(self.noise) in _INTEGER
+        return isinstance(self.noise, IntegerNoise)
 
     @property
     def is_joint(self) -> bool:
@@ -279,8 +278,4 @@ def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
 
 def _is_scalar(noise: object) -> bool:
     """Whether independent noise of one number has an exact sampler."""
-    if isinstance(noise, Noise):
-        from dpnoise.releases.continuous import TAILS  # noqa: PLC0415 - brings flint
-
-        return type(noise) in TAILS
-    return type(noise) in _INTEGER
+    return isinstance(noise, Noise | IntegerNoise) and noise.has_exact_draws

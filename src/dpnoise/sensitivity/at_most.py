@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.noise.exact import above, largest_sum, powers
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import (
     Sensitivity,
-    above,
     check_dimension,
+    check_relation,
     check_size,
     largest,
-    largest_sum,
-    powers,
 )
 from dpnoise.sensitivity.cut_cube import listed_vertices, uniform_points
 from dpnoise.sensitivity.relation import number_words
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 _LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
 _ENTRIES = 2**20  # drawn at a time
@@ -81,7 +80,7 @@ class AtMost(Sensitivity):
     of: int
     each: float = 1.0
 
-    has_corner = True
+    has_corner = alike = True
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as int, int and float."""
@@ -92,7 +91,7 @@ class AtMost(Sensitivity):
         expected = f"an integer from 1 to {self.of}" if known else "a positive integer"
         problems.require(good, "m", expected, self.m)
         check_size(problems, "each", self.each)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         if known and good:
             fits = self.of <= _LARGEST_PARTIAL or self.m in (1, self.of)
             limit = f"at most {_LARGEST_PARTIAL} coordinates unless m is 1 or their number"
@@ -164,6 +163,11 @@ class AtMost(Sensitivity):
         """At most m of the chosen coordinates."""
         n = len(coordinates)
         return AtMost(min(self.m, n), n, self.each)
+
+    @property
+    def cut(self) -> int:
+        """The number of coordinates that move at once."""
+        return self.m
 
     @property
     def moves_apart(self) -> bool:
@@ -263,11 +267,6 @@ class AtMost(Sensitivity):
             within += Fraction(chosen * (m - k) ** (K + 1), k * (K + 1))
             chosen = -chosen * (K - k) // (k + 1)
         return float(weights[0]) * self.each * float(1 - within / self._moments[0])
-
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
 
     @property
     def extreme_point(self) -> Array:

@@ -15,16 +15,14 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
+from dpnoise.noise.exact import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.base import (
     Sensitivity,
-    above,
     check_dimension,
+    check_relation,
     check_size,
     largest,
-    largest_sum,
-    powers,
     read_sizes,
-    root_above,
 )
 from dpnoise.sensitivity.cut_cube import corners, listed_vertices
 from dpnoise.sensitivity.mean_largest import largest_uniform, mean_of_largest
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +42,7 @@ class _Ball(Sensitivity):
     radius: float
     of: int = 1
 
+    _power: ClassVar[float]  # of the norm
     _bound: ClassVar[str]  # what the radius bounds, in words
 
     def __post_init__(self) -> None:
@@ -51,7 +50,7 @@ class _Ball(Sensitivity):
         problems = Problems(f"{type(self).__name__} sensitivity")
         check_size(problems, "radius", self.radius)
         check_dimension(problems, "of", self.of)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "radius", float(self.radius))
         object.__setattr__(self, "of", int(self.of))
@@ -89,6 +88,10 @@ class _Ball(Sensitivity):
         """The ball itself."""
         return self, weights
 
+    def ball_radius(self, p: float) -> float:
+        """The radius, for the power of the norm."""
+        return self.radius if p == self._power else 0.0
+
     def _first_axis(self) -> Array:
         """The radius on the first coordinate, shape (K,)."""
         point = np.zeros(self.of)
@@ -122,8 +125,14 @@ class L1(_Ball):
     2.0
     """
 
-    has_corner = True
+    _power = 1.0
+    has_corner = alike = True
     _bound: ClassVar[str] = "the sum of all changes"
+
+    @property
+    def cut(self) -> int:
+        """One coordinate moves as far as it can."""
+        return 1
 
     @property
     def l1(self) -> float:
@@ -161,11 +170,6 @@ class L1(_Ball):
             return None
         harmonic = float(special.digamma(self.of + 1.0)) - float(special.digamma(1.0))
         return float(weights[0]) * self.radius * harmonic / (self.of + 1.0)
-
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
 
     @property
     def extreme_point(self) -> Array:
@@ -244,6 +248,7 @@ class L2(_Ball):
     2.5
     """
 
+    _power = 2.0
     has_corner = True
     is_round = True
     _bound: ClassVar[str] = "the Euclidean norm of the change"
@@ -330,7 +335,12 @@ class L2(_Ball):
 class _Rectangle(Sensitivity):
     """A set that bounds the change of every coordinate by itself."""
 
-    has_corner = True
+    has_corner = alike = True
+
+    @property
+    def cut(self) -> int:
+        """The number of coordinates, all of which move at once."""
+        return self.dimension
 
     @property
     def moves_apart(self) -> bool:
@@ -358,11 +368,6 @@ class _Rectangle(Sensitivity):
         sides = self.box
         active = sides > 0.0
         return LInf(1.0, int(np.count_nonzero(active))), (weights * sides**2)[active]
-
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
 
     @property
     def extreme_point(self) -> Array:
@@ -400,6 +405,7 @@ class LInf(_Rectangle, _Ball):
     2.0
     """
 
+    _power = math.inf
     _bound: ClassVar[str] = "each by"
 
     @property
@@ -494,7 +500,7 @@ class Box(_Rectangle):
         """Check of the entries, stored as a tuple of floats."""
         problems = Problems("box of sensitivities")
         sizes = read_sizes(problems, "lambdas", self.lambdas)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "lambdas", sizes)
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -32,22 +31,55 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from dpnoise._validation import Problems, draws, floats, is_integer, points
-from dpnoise.sensitivity.relation import check_relation, joined, promise
+from dpnoise.sensitivity.relation import RELATIONS, promise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, BoolArray, IntArray
+    from dpnoise.noise.exact import Weights
+    from dpnoise.sensitivity.cut_cube import VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet
 
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
 MOST_COORDINATES = 10**8
 MOST_UNEQUAL = 10**6  # sides that are counted one by one
-Weights = Fraction | Sequence[Fraction]  # one for all coordinates, or one for each
-_DIGITS = 192
+_EXPECTED = " or ".join(f"{name!r} ({words})" for name, words in RELATIONS.items())
+IN_SET = "in the sensitivity set, as L1(1.0, relation='add-remove'), or as relation="
+_JOIN = (
+    "replace_one(set) makes a set for 'add-remove' one for 'replace-one', at most twice as large "
+    "(a number doubles, by group privacy); add_remove(set) leads back where what it says of the "
+    "contributions holds"
+)
+
+
+def known(relation: object) -> bool:
+    """Whether a value names a relation."""
+    return isinstance(relation, str) and relation in RELATIONS
+
+
+def check_relation(problems: Problems, relation: object) -> bool:
+    """Record of a problem unless a value names a relation or is None, none stated."""
+    return problems.require(relation is None or known(relation), "relation", _EXPECTED, relation)
+
+
+def require_relation(problems: Problems, relation: object, where: str = "as relation=") -> bool:
+    """Record of a problem unless a value names a relation; `where` says how it can be stated."""
+    expected = f"{_EXPECTED}, {where}" if relation is None else _EXPECTED
+    return problems.require(known(relation), "relation", expected, relation)
+
+
+def joined(problems: Problems, first: str | None, second: str | None, what: str) -> str | None:
+    """The relation that two parts of one promise share, None where neither states one.
+
+    A problem is recorded if they state different ones; `what` says which parts these are.
+    """
+    if first is not None and second is not None and first != second:
+        problems.add(f"relation: expected one for {what}, got {first!r} and {second!r}; {_JOIN}")
+    return second if first is None else first
 
 
 def check_size(problems: Problems, name: str, value: object) -> None:
@@ -101,6 +133,8 @@ class Sensitivity(ABC):
     is_round: ClassVar[bool] = False  # an ellipsoid
     attains: ClassVar[bool] = True  # a difference has the `largest_power_sum`
     has_corner: ClassVar[bool] = False  # one without negative entries has it for power 1 and 2
+    alike: ClassVar[bool] = False  # all extreme points are one, permuted and with other signs
+    blocks: ClassVar[tuple[Sensitivity, ...]] = ()  # of a product
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation comes last, where there is one."""
@@ -108,10 +142,6 @@ class Sensitivity(ABC):
         parts = [f"{f.name}={getattr(self, f.name)!r}" for f in shown]
         parts += [f"relation={self.relation!r}"] * (self.relation is not None)
         return f"{type(self).__name__}({', '.join(parts)})"
-
-    def _check_relation(self, problems: Problems) -> None:
-        """Record of a problem unless the relation is a known one or not stated."""
-        check_relation(problems, self.relation)
 
     def stating(self, relation: str | None) -> Self:
         """The same set with a relation; refused if the set states another one.
@@ -283,6 +313,10 @@ class Sensitivity(ABC):
         """
         yield first, self
 
+    def split(self, x: Array) -> list[tuple[Sensitivity, Array]]:  # noqa: ARG002  (of no block)
+        """The `blocks`, each with its part of vectors of all coordinates, shape (..., K)."""
+        return []
+
     @property
     def moves_apart(self) -> bool:
         """Whether each coordinate moves whatever the others do, in a set that is no product."""
@@ -343,6 +377,32 @@ class Sensitivity(ABC):
         active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^2.
         """
         return None
+
+    def ball_radius(self, p: float) -> float:  # noqa: ARG002  (of a ball)
+        """The radius of a ball of the l_p norm; 0 for a set that is none."""
+        return 0.0
+
+    @property
+    def cut(self) -> int:
+        """M of a set {|d_i| <= c_i, sum |d_i| / c_i <= m} with the sides c_i; 0 if it is none."""
+        return 0
+
+    @property
+    def moments(self) -> VolumeMoments | None:
+        """The integers by which a set is measured that is made by the number of rising entries."""
+        return None
+
+    @property
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many entries of extreme points are c and -c, up to the sign, c the side of all.
+
+        Of those that others surpass in both numbers none is needed. Empty for other sets.
+        """
+        return []
+
+    def holds_pattern(self, up: int, down: int) -> bool:  # noqa: ARG002  (of a set with patterns)
+        """Whether the set is known to hold differences with so many entries of c and of -c."""
+        return False
 
     @property
     def inner_radius(self) -> float:
@@ -412,6 +472,12 @@ class Sensitivity(ABC):
         """Why the set has no volume, and what to do about it; empty if it has one."""
         return ""
 
+    def _require_volume(self) -> None:
+        """Refusal of what needs a volume."""
+        problems = Problems("noise in the norm of a sensitivity set")
+        problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
+        problems.raise_if_any()
+
     def vertices(self) -> Array | None:
         """All extreme points, one of each pair, shape (n, K), if they are few and listed."""
         return None
@@ -468,11 +534,6 @@ class Sensitivity(ABC):
     def _unsigned(self, x: Array) -> Array:
         """|x|, where flips of signs leave the set as it is; else x."""
         return np.abs(x)
-
-    @property
-    def alike(self) -> bool:
-        """Whether all extreme points are one, its coordinates permuted and their signs changed."""
-        return False
 
     @property
     def active(self) -> BoolArray:
@@ -554,41 +615,3 @@ class Sensitivity(ABC):
         check_size(problems, "factor", factor)
         problems.raise_if_any()
         return self._scaled(float(factor))
-
-
-def above(x: Fraction) -> Fraction:
-    """A number that is at least `x` >= 0, of 192 binary digits unless `x` is an integer."""
-    shift = _DIGITS - x.numerator.bit_length() + x.denominator.bit_length()
-    if x.denominator == 1 and shift >= 0:
-        return x
-    scale = Fraction(2) ** shift
-    return Fraction(math.ceil(x * scale)) / scale
-
-
-def root_above(x: Fraction) -> Fraction:
-    """A number that is at least the square root of `x` >= 0, and equal to it if it is rational."""
-    if x == 0:
-        return x
-    p, q = math.isqrt(x.numerator), math.isqrt(x.denominator)
-    if p * p == x.numerator and q * q == x.denominator:
-        return Fraction(p, q)
-    shift = _DIGITS + (x.denominator.bit_length() - x.numerator.bit_length()) // 2
-    scale = Fraction(2) ** shift
-    return (math.isqrt(math.ceil(x * scale * scale)) + 1) / scale
-
-
-def powers(first: Weights, second: Weights, power: int) -> Weights:
-    """(first * second)^power, coordinate by coordinate."""
-    if isinstance(first, Fraction) and isinstance(second, Fraction):
-        return (first * second) ** power
-    pair = (first, second)
-    n = next(len(one) for one in pair if not isinstance(one, Fraction))
-    left, right = ([one] * n if isinstance(one, Fraction) else one for one in pair)
-    return [above((x * y) ** power) for x, y in zip(left, right, strict=True)]
-
-
-def largest_sum(values: Weights, count: int) -> Fraction:
-    """The sum of the `count` largest of some values."""
-    if isinstance(values, Fraction):
-        return count * values
-    return sum(sorted(values)[-count:], Fraction(0))

@@ -25,10 +25,16 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, Box, LInf
-from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size
+from dpnoise.sensitivity.base import (
+    Sensitivity,
+    check_dimension,
+    check_relation,
+    check_size,
+    joined,
+)
 from dpnoise.sensitivity.counts import AddRemoveCounts, Counts, ReplaceOneCounts
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE, check_relation, joined
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -33,24 +33,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.noise.exact import above
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
-from dpnoise.sensitivity.base import Sensitivity, above, check_dimension, check_size, largest
-from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
-from dpnoise.sensitivity.relation import (
-    ADD_REMOVE,
-    REPLACE_ONE,
+from dpnoise.sensitivity.base import (
+    Sensitivity,
+    check_dimension,
     check_relation,
-    number_words,
+    check_size,
+    largest,
     require_relation,
 )
+from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE, number_words
 from dpnoise.sensitivity.spheroid import PatternedSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
     from dpnoise.sensitivity.cut_cube import VolumeMoments
 
 _SUBJECT = "sensitivity of counts"
@@ -107,6 +109,7 @@ class Counts(PatternedSet):
     exactly: InitVar[bool] = field(default=False, kw_only=True)
 
     _most: ClassVar[int] = 2000  # counts for which the integers take two seconds
+    _m_of_l1: ClassVar[int] = 0  # for which the set is the l1 ball
     _own_relation: ClassVar[str | None] = None
     _is_exact: ClassVar[bool] = False
 
@@ -165,14 +168,9 @@ class Counts(PatternedSet):
         problems.require(good, "m", f"an integer from 1 to {most}", m)
         check_size(problems, "each", each)
         if known and good:
-            fits = of <= cls._most or m == of or cls._is_l1(m)
+            fits = of <= cls._most or m in (of, cls._m_of_l1)
             expected = f"at most {cls._most} counts unless a person can be in all of them"
             problems.require(fits, "of", expected, of)
-
-    @staticmethod
-    def _is_l1(m: int) -> bool:  # noqa: ARG004
-        """Whether the set is the l1 ball."""
-        return False
 
     @classmethod
     def _require_own(cls, problems: Problems, relation: object) -> None:
@@ -186,10 +184,6 @@ class Counts(PatternedSet):
         self._require_own(problems, relation)
         problems.raise_if_any()
         return super()._related(relation)
-
-    def sides(self) -> Fraction:
-        """The largest change."""
-        return Fraction(self.each)
 
     def restricted(self, coordinates: Sequence[int]) -> Counts:
         """A set that holds the changes of the chosen counts, with the same relation."""
@@ -245,32 +239,12 @@ class Counts(PatternedSet):
         """The number K of counts."""
         return self.of
 
-    @property
-    def box(self) -> Array:
-        """The largest |d_i|, shape (K,)."""
-        return np.full(self.of, self.each)
-
     def _refuse(self) -> NoReturn:
-        """Refusal of what needs a volume."""
-        problems = Problems("noise in the norm of a sensitivity set")
-        problems.require(False, "sensitivity", f"a set with a volume ({self.flat})", self)
-        problems.raise_if_any()
+        """Refusal of what needs a volume, where there is none."""
+        self._require_volume()
         raise AssertionError
 
-    @property
-    def log_volume(self) -> float:
-        """Refused where there is no volume."""
-        self._refuse()
-
-    @property
-    def mean_square(self) -> Array:
-        """Refused where there is no volume."""
-        self._refuse()
-
-    @property
-    def mean_abs(self) -> Array:
-        """Refused where there is no volume."""
-        self._refuse()
+    log_volume = mean_square = mean_abs = property(_refuse)
 
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:  # noqa: ARG002
         """Refused where there is no volume."""
@@ -398,25 +372,17 @@ class SolidCounts(Counts):
 class AddRemoveCounts(SolidCounts):
     """What a person more or less changes in counts: conv(C, -C), made by `Counts`."""
 
-    _own_relation = ADD_REMOVE
+    _own_relation, _m_of_l1 = ADD_REMOVE, 1
 
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        size = number_words(self.each)
-        if self.of == 1:
-            return f"in one count, by at most {size}"
-        return f"in at most {self.m} of {self.of} counts, each by at most {size}"
+        return self.unconditional_hull.words
 
     @property
     def ball(self) -> L1 | None:
         """The l1 ball, if a person is in one count."""
-        return L1(self.each, self.of, relation=self.relation) if self._is_l1(self.m) else None
-
-    @staticmethod
-    def _is_l1(m: int) -> bool:
-        """Whether the set is the l1 ball."""
-        return m == 1
+        return L1(self.each, self.of, relation=self.relation) if self.m == self._m_of_l1 else None
 
     @cached_property
     def moments(self) -> VolumeMoments:
@@ -498,7 +464,7 @@ class ReplaceOneCounts(SolidCounts):
         """What one person changes, in words."""
         size = number_words(self.each)
         if self.of == 1:
-            return f"in one count, by at most {size}"
+            return self.unconditional_hull.words
         return f"both in at most {self.m} of {self.of} counts, each count by at most {size}"
 
     @property
@@ -601,7 +567,7 @@ class ExactCounts(Counts):
         """How many counts extreme points change by `each` and by -`each`: as many of either."""
         return [(self._pairs, self._pairs)]
 
-    def holds(self, up: int, down: int) -> bool:
+    def holds_pattern(self, up: int, down: int) -> bool:
         """Whether the differences that change counts by `each` and by -`each` are in the set."""
         return up == down <= self._pairs
 

@@ -32,17 +32,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dpnoise._validation import Problems, floats
+from dpnoise.noise.exact import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.balls import L2
-from dpnoise.sensitivity.base import (
-    LARGEST,
-    Sensitivity,
-    above,
-    largest,
-    largest_sum,
-    powers,
-    read_sizes,
-    root_above,
-)
+from dpnoise.sensitivity.base import LARGEST, Sensitivity, check_relation, largest, read_sizes
 from dpnoise.sensitivity.relation import each_words, list_words
 from dpnoise.sensitivity.spheroid import OUTWARD, RoundSet
 
@@ -52,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 _ENCLOSING = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
@@ -150,7 +142,7 @@ class Ellipsoid(Sensitivity):
         """Check of the axes, stored as a tuple of floats."""
         problems = Problems("ellipsoid of sensitivities")
         sizes = read_sizes(problems, "axes", self.axes)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "axes", sizes)
 
@@ -337,7 +329,7 @@ class TiltedEllipsoid(RoundSet):
             good = square and 0 < values.shape[0] <= MOST_AXES
             expected = f"(K,), or (K, K) with K up to {MOST_AXES}"
             problems.require(good, "shape of axes", expected, values.shape)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "axes", tuple(map(tuple, values.tolist())))
         expected = "linearly independent rows (a coordinate that never changes: a Product)"

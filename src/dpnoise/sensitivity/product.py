@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.sensitivity.base import Sensitivity, above
+from dpnoise.noise.exact import above
+from dpnoise.sensitivity.base import Sensitivity, check_relation, joined
 from dpnoise.sensitivity.mean_largest import largest_uniform
-from dpnoise.sensitivity.relation import check_relation, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -52,7 +52,7 @@ class Product(Sensitivity):
     (5, 2.0)
     """
 
-    blocks: tuple[Sensitivity, ...]
+    blocks: tuple[Sensitivity, ...]  # type: ignore[misc]  # none for other sets
 
     def __init__(self, *blocks: Sensitivity, relation: str | None = None) -> None:
         """Check and storage of the blocks, each with the relation of all."""
@@ -98,10 +98,10 @@ class Product(Sensitivity):
         """The blocks' vectors one after the other, shape (K,)."""
         return np.concatenate([part(block) for block in self.blocks])
 
-    def split(self, x: Array) -> list[Array]:
-        """Vectors of all coordinates, shape (..., K), cut into the blocks' vectors."""
+    def split(self, x: Array) -> list[tuple[Sensitivity, Array]]:
+        """The blocks, each with its part of vectors of all coordinates, shape (..., K)."""
         ends = list(accumulate(block.dimension for block in self.blocks))
-        return np.split(x, ends[:-1], axis=-1)
+        return list(zip(self.blocks, np.split(x, ends[:-1], axis=-1), strict=True))
 
     @property
     def coordinate_norm(self) -> tuple[str, Array] | None:
@@ -208,7 +208,7 @@ class Product(Sensitivity):
 
     def _unsigned(self, x: Array) -> Array:
         """Vectors without the signs that do not matter, block by block."""
-        parts = zip(self.blocks, self.split(x), strict=True)
+        parts = self.split(x)
         return np.concatenate([block._unsigned(part) for block, part in parts], axis=-1)  # noqa: SLF001
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
@@ -254,12 +254,12 @@ class Product(Sensitivity):
 
     def largest_moments(self, weights: Array) -> Array:
         """Those of the blocks."""
-        parts = zip(self.blocks, self.split(weights), strict=True)
+        parts = self.split(weights)
         return np.concatenate([block.largest_moments(part) for block, part in parts])
 
     def moments_size(self, moments: Array) -> float:
         """The largest of the blocks."""
-        parts = zip(self.blocks, self.split(moments), strict=True)
+        parts = self.split(moments)
         return max(block.moments_size(part) for block, part in parts)
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
@@ -275,12 +275,12 @@ class Product(Sensitivity):
 
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""
-        parts = zip(self.blocks, self.split(x), strict=True)
+        parts = self.split(x)
         return np.max([block._norm(part) for block, part in parts], axis=0)  # noqa: SLF001
 
     def _support(self, a: Array) -> Array:
         """The sum of the blocks' support functions."""
-        parts = zip(self.blocks, self.split(a), strict=True)
+        parts = self.split(a)
         return np.sum([block._support(part) for block, part in parts], axis=0)  # noqa: SLF001
 
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:

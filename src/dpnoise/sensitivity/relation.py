@@ -14,46 +14,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise._validation import Problems
 
 ADD_REMOVE, REPLACE_ONE = "add-remove", "replace-one"
 RELATIONS = {ADD_REMOVE: "one person more or less", REPLACE_ONE: "one person replaced by another"}
 UNSTATED = "relation between neighbouring data sets not stated"
 
 _MOST_LISTED = 6
-_EXPECTED = " or ".join(f"{name!r} ({words})" for name, words in RELATIONS.items())
-IN_SET = "in the sensitivity set, as L1(1.0, relation='add-remove'), or as relation="
-_JOIN = (
-    "replace_one(set) makes a set for 'add-remove' one for 'replace-one', at most twice as large "
-    "(a number doubles, by group privacy); add_remove(set) leads back where what it says of the "
-    "contributions holds"
-)
-
-
-def known(relation: object) -> bool:
-    """Whether a value names a relation."""
-    return isinstance(relation, str) and relation in RELATIONS
-
-
-def check_relation(problems: Problems, relation: object) -> bool:
-    """Record of a problem unless a value names a relation or is None, none stated."""
-    return problems.require(relation is None or known(relation), "relation", _EXPECTED, relation)
-
-
-def require_relation(problems: Problems, relation: object, where: str = "as relation=") -> bool:
-    """Record of a problem unless a value names a relation; `where` says how it can be stated."""
-    expected = f"{_EXPECTED}, {where}" if relation is None else _EXPECTED
-    return problems.require(known(relation), "relation", expected, relation)
-
-
-def joined(problems: Problems, first: str | None, second: str | None, what: str) -> str | None:
-    """The relation that two parts of one promise share, None where neither states one.
-
-    A problem is recorded if they state different ones; `what` says which parts these are.
-    """
-    if first is not None and second is not None and first != second:
-        problems.add(f"relation: expected one for {what}, got {first!r} and {second!r}; {_JOIN}")
-    return second if first is None else first
 
 
 def number_words(value: float) -> str:

@@ -41,16 +41,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import above, as_double_above, root_above
 from dpnoise.sensitivity.balls import L2, Box
 from dpnoise.sensitivity.base import (
     LARGEST,
     Sensitivity,
-    above,
     check_dimension,
+    check_relation,
     check_size,
     largest,
-    root_above,
 )
 from dpnoise.sensitivity.cut_cube import listed_vertices
 from dpnoise.sensitivity.relation import number_words
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.sensitivity.base import Weights
+    from dpnoise.noise.exact import Weights
 
 
 OUTWARD = 1.0 + 2.0**-44  # more than the rounding of what is computed in doubles
@@ -116,12 +115,6 @@ class RoundSet(Sensitivity):
     def box(self) -> Array:
         """The largest |d_i|, rounded up, shape (K,)."""
         return OUTWARD * np.sqrt(self.diagonal)
-
-    def _require_volume(self) -> None:
-        """Refusal of what needs a volume."""
-        problems = Problems("noise in the norm of a sensitivity set")
-        problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
-        problems.raise_if_any()
 
     @property
     def log_volume(self) -> float:
@@ -200,7 +193,7 @@ class Spheroid(RoundSet):
         check_size(problems, "across", self.across)
         if check_dimension(problems, "of", self.of):
             problems.require(self.of > 1, "of", "at least 2 coordinates", self.of)
-        self._check_relation(problems)
+        check_relation(problems, self.relation)
         problems.raise_if_any()
         object.__setattr__(self, "along", float(self.along))
         object.__setattr__(self, "across", float(self.across))
@@ -404,12 +397,13 @@ class PatternedSet(Sensitivity):
     each: float
 
     @property
-    def patterns(self) -> list[tuple[int, int]]:
-        """How many entries of the extreme points are `each` and -`each`.
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.full(self.dimension, self.each)
 
-        Up to the sign; of those that others surpass in both numbers none is needed.
-        """
-        raise NotImplementedError
+    def sides(self) -> Fraction:
+        """The largest change."""
+        return Fraction(self.each)
 
     @property
     def all_patterns(self) -> list[tuple[int, int]]:
@@ -419,7 +413,7 @@ class PatternedSet(Sensitivity):
         """
         return self.patterns
 
-    def holds(self, up: int, down: int) -> bool:
+    def holds_pattern(self, up: int, down: int) -> bool:
         """Whether the vectors of these numbers of entries `each` and -`each` are in the set."""
         return any(
             (up <= first and down <= second) or (up <= second and down <= first)

@@ -16,7 +16,7 @@ from document_pages import PAGES, ROOT, commands, name
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.cli import options
 from dpnoise.cli.program import program
-from dpnoise.mechanisms.compare import METHOD_FAMILIES
+from dpnoise.mechanisms.methods import METHOD_FAMILIES
 from dpnoise.mechanisms.request import ERRORS
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.relation import RELATIONS

@@ -23,10 +23,9 @@ from dpnoise.joint.calibrate import (
     best_gamma,
     best_power,
     minimum,
-    pure_scale,
     truncated_scale,
 )
-from dpnoise.joint.noise import RadialNoise, staircase_layer_moment
+from dpnoise.joint.noise import RadialNoise, pure_scale, staircase_layer_moment
 from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
 from joint_sets import SETS, simulated_delta
 

@@ -51,7 +51,7 @@ COUNTS = [
 def differences(counts):
     """All vectors of 0 and +-each in the set."""
     every = np.array(list(product((-1.0, 0.0, 1.0), repeat=counts.of)))
-    inside = [d for d in every if counts.holds(int(np.sum(d > 0)), int(np.sum(d < 0)))]
+    inside = [d for d in every if counts.holds_pattern(int(np.sum(d > 0)), int(np.sum(d < 0)))]
     return counts.each * np.array(inside)
 
 

@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from dpnoise import L2, Box, Product
-from dpnoise.mechanisms.blocks import best_partitions, blocks, composed_delta, gaussian_mu
-from dpnoise.mechanisms.methods import gaussian, k_norm, laplace
+from dpnoise.mechanisms.methods import (
+    best_partitions,
+    blocks,
+    composed_delta,
+    gaussian,
+    gaussian_mu,
+    k_norm,
+    laplace,
+)
 from dpnoise.mechanisms.request import read_request
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from sampled_delta import loss, sampled_delta

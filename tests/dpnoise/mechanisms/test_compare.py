@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dpnoise import L1, L2, AtMost, Box, LInf, Product, as_sensitivity
-from dpnoise.mechanisms.compare import METHOD_FAMILIES, METHODS, best, compare
+from dpnoise.mechanisms.compare import best, compare
+from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 
 SETS = {
     "number": 1.0,

@@ -18,7 +18,6 @@ from dpnoise import (
     best,
     compare,
 )
-from dpnoise.mechanisms.table import mean_largest, mean_norm
 
 SETS = [
     LInf(1.0, of=3),
@@ -75,7 +74,7 @@ def test_a_box_is_optimal_for_the_largest_error_in_units_of_its_sides():
 def test_the_staircase_for_an_error_beats_the_one_for_the_variance():
     least = best(LInf(1.0, of=2), epsilon=6.0, error="max", family="norm-staircase")
     other = best(LInf(1.0, of=2), epsilon=6.0, family="norm-staircase")
-    assert least.mean_largest < mean_largest(other.noise, np.ones(2))
+    assert least.mean_largest < other.noise.mean_largest(np.ones(2))
     assert least.variance > other.variance
 
 
@@ -142,4 +141,4 @@ def test_the_norm_of_noise_for_another_norm_is_estimated():
     ball = AtMost(2, of=4)
     noise = best(LInf(1.0, of=4), epsilon=1.0).noise
     mean, error = sampled(noise, ball.norm)
-    assert abs(mean_norm(noise, ball) - mean) < 5.0 * error
+    assert abs(noise.mean_norm_of(ball) - mean) < 5.0 * error

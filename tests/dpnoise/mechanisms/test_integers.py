@@ -26,7 +26,8 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.compare import best, compare
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
+from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import integer_floor
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 

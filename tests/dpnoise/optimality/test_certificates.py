@@ -201,7 +201,7 @@ SCALAR = StaircaseVariance()
 def patterns(ball):
     """Every pattern of entries `each` and -`each` in the set."""
     every = [(up, down) for up in range(ball.of + 1) for down in range(ball.of + 1 - up)]
-    return np.array([pair for pair in every if max(pair) and ball.holds(*pair)])
+    return np.array([pair for pair in every if max(pair) and ball.holds_pattern(*pair)])
 
 
 @pytest.mark.parametrize("ball", [ball for ball in COUNTS if ball.of <= 5], ids=repr)

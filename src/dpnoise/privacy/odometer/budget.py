@@ -29,14 +29,8 @@ from dpnoise.privacy.odometer.ledger import (
     written,
 )
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.relation import (
-    ADD_REMOVE,
-    IN_SET,
-    check_relation,
-    joined,
-    require_relation,
-)
+from dpnoise.sensitivity.base import IN_SET, Sensitivity, check_relation, joined, require_relation
+from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -28,7 +28,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import MAX_EPSILON
@@ -54,7 +54,7 @@ from dpnoise.privacy.odometer.ledger import (
 from dpnoise.privacy.sampled.relations import FIXED
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
-from dpnoise.sensitivity.base import Sensitivity, root_above
+from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.integer_points import read_parts
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
