@@ -48,10 +48,8 @@ from dpnoise.noise.integers import (
     DiscreteStaircase,
     best_r,
 )
-from dpnoise.privacy.accounts import SCALAR, VECTOR
-from dpnoise.privacy.composition import equal_share, event_log_delta
+from dpnoise.privacy.accounts import equal_share, event_log_delta, first_account
 from dpnoise.privacy.integer_sets import (
-    PURE,
     concentrated_log_delta,
     concentration,
     integer_bounds,
@@ -86,12 +84,7 @@ def _profile(noise: IntegerNoise, budget: Budget) -> VectorProfile:
 
 def _found(noise: IntegerNoise, budget: Budget) -> Calibration:
     """Noise with its certified delta; RuntimeError if that is more than the budget's."""
-    loss = noise.largest_loss(Fraction(budget.sensitivity))
-    if budget.dimension * loss <= Fraction(budget.epsilon):
-        delta, account = 0.0, PURE
-    else:
-        delta = float(_profile(noise, budget).upper)
-        account = SCALAR if budget.dimension == 1 else VECTOR
+    delta, account = first_account(noise, budget.sensitivity, budget.dimension, budget.epsilon)
     if delta > budget.delta:
         raise RuntimeError(f"calibration: {noise!r} could not be verified for {budget!r}")
     variance = noise.var()
