@@ -124,12 +124,6 @@ def doublings_of_an_odometer():
     assert budget.remaining() == 0.0
 
 
-def halvings_of_what_is_left():
-    budget = Budget(2.0, 1e-6, account="gaussian-filter", relation="replace-one")
-    budget.spend(Gaussian(4.0), 1.0)
-    budget.spend_dp(budget.remaining())
-
-
 def doublings_of_an_integer_scale():
     """Noise that was seen to be private, or none."""
     try:

@@ -71,7 +71,7 @@ CAPS = [
     ),
     ("dpnoise.calibration.search", "_SCANS", (0,), checks.search_in_several_dimensions),
     ("dpnoise.calibration.search", "_ROUNDS", (1,), checks.search_in_several_dimensions),
-    ("dpnoise.calibration.gaussian", "_STEPS", (0, 1, 2), checks.steps_of_gaussian_calibration),
+    ("dpnoise.privacy.gaussian", "_STEPS", (0, 1, 2), checks.steps_of_gaussian_calibration),
     (
         "dpnoise_papers.inid_2024.tables.bisection",
         "_HALVINGS",
@@ -109,7 +109,6 @@ CAPS = [
     ("dpnoise.learn.optimum", "_STEPS", (0, 1, 3), checks.steps_of_the_optimum),
     ("dpnoise.calibration.integers", "_DOUBLINGS", [1, 2], checks.doublings_of_an_integer_scale),
     ("dpnoise.privacy.odometer.accounts", "_DOUBLINGS", [1, 2], checks.doublings_of_an_odometer),
-    ("dpnoise.privacy.odometer.accounts", "_HALVINGS", [1, 5], checks.halvings_of_what_is_left),
     (
         "dpnoise.noise.integers",
         "_STEPS",

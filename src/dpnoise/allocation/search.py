@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.allocation.closed_forms import closed_form_scales, relative_scales
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.privacy.accounts import event_log_delta, shared_log_delta
-from dpnoise.privacy.gaussian import log_delta_and_slope
+from dpnoise.privacy.gaussian import gaussian_sigma, log_delta_and_slope
 from dpnoise.privacy.inversion.trapezoid import log_delta_and_slopes, maximum_atoms
 from dpnoise.privacy.vector import profile_of_counted
 

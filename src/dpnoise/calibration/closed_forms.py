@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.budget import certified_calibration
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.exponential_power import Gaussian, Laplace, mills_ratio
 from dpnoise.noise.grafted import Huber
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.privacy.accounts import equal_share
-from dpnoise.privacy.gaussian import mills_slope
+from dpnoise.privacy.gaussian import gaussian_sigma, mills_slope
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

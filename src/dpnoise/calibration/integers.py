@@ -31,7 +31,6 @@ import scipy  # its optimize, 0.2 s, loads where it is used
 
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.search import laplace
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.exact import as_double_above
@@ -49,6 +48,7 @@ from dpnoise.noise.integers import (
     best_r,
 )
 from dpnoise.privacy.accounts import equal_share, event_log_delta, first_account
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import (
     concentrated_log_delta,
     concentration,
@@ -274,7 +274,7 @@ def certified_on_parts(
         return found.upper, (found.account,)
     some = max(points, key=lambda point: _squares(noises, point))
     shares = [(n, float(size), count) for n, size, count in shares_of_point(noises, some)]
-    second = Account("half-lines", event_log_delta(shares, epsilon), 0.0)  # type: ignore[arg-type]
+    second = Account("half-lines", event_log_delta(shares, epsilon), 0.0)
     require_agreement(what, found.account, found.upper, second)
     return found.upper, (found.account, second.name)
 

@@ -39,13 +39,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.joint.calibrate import staircase
 from dpnoise.mechanisms.methods import hardly_gains, k_norm_noise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray

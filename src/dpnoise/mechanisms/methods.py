@@ -42,7 +42,6 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.allocation.closed_forms import closed_form_scales
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
 from dpnoise.joint.calibrate import calibrate_joint, pure_scale
 from dpnoise.joint.calibrate import staircase as staircase_in_norm
@@ -62,6 +61,7 @@ from dpnoise.noise.integers import (
     DiscreteLaplace,
 )
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import listed_points
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 

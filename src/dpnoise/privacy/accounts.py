@@ -330,9 +330,9 @@ class Independent:
 
     def _composed(self, epsilon: float) -> float:
         """Upper bound by basic composition; 1 for noise that it is not made for."""
-        for noise, size in self.shares:
-            if isinstance(noise, IntegerNoise) and size.denominator != 1:
-                message = f"sensitivity: expected integers for noise on the integers, got {size}"
+        for noise, exact in self.shares:
+            if isinstance(noise, IntegerNoise) and exact.denominator != 1:
+                message = f"sensitivity: expected integers for noise on the integers, got {exact}"
                 raise ValueError(message)
         shares = _doubles(self.shares, up=True)
         if not all(one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares):

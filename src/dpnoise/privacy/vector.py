@@ -472,7 +472,7 @@ def known_profile(
     try:
         return profile_of_counted(shares, epsilon, rtol)
     except ValueError:
-        return VectorProfile(*map(np.float64, (-math.inf, 0.0, 0.0)))
+        return VectorProfile(*map(np.asarray, (-math.inf, 0.0, 0.0)))
 
 
 def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:

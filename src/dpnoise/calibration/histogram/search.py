@@ -28,9 +28,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import fft, optimize
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.stepwise import Histogram
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:

@@ -34,10 +34,14 @@ from dpnoise.privacy.inversion.transform import LossTransform
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array, ComplexArray
     from dpnoise.noise.base import Noise
     from dpnoise.privacy.inversion.loss import CoordinateLoss
     from dpnoise.privacy.inversion.transform import Line
+
+    Counts = NDArray[np.int64]
 
 _EPS = np.finfo(float).eps
 _RATIO = 1.2  # of the grid on which the tail is bounded
@@ -387,7 +391,7 @@ class Slopes(NamedTuple):
     work: int = 0  # points of the rule times transforms, the same on every machine
 
 
-def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Array) -> Array:
+def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Array:
     """n_g times the largest loss that a coordinate has with positive probability, or 0."""
     values = [
         max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
@@ -436,7 +440,7 @@ def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
 
 
 def log_delta_and_slopes(
-    noises: Sequence[Noise], ratios: Array, counts: Array, epsilon: float, *, atoms: bool = True
+    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float, *, atoms: bool = True
 ) -> Slopes:
     """Estimate of log delta and its slopes, for groups of log-concave noise with quadratic pieces.
 
