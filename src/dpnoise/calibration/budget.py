@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
 from dpnoise.privacy.accounts import VECTOR, first_account, half_line_log_delta
+from dpnoise.privacy.gaussian import MINIMUM_DELTA
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
 from dpnoise.privacy.odometer.releases import integer_ledger
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.sensitivity.base import Sensitivity
 
-MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
 _MAXIMUM_EPSILON = 1e4
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.

@@ -337,10 +337,7 @@ class Independent:
         shares = _doubles(self.shares, up=True)
         if not all(one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares):
             return 1.0
-        if len(shares) > 1:
-            return _as_delta(shared_log_delta(shares, epsilon))
-        ((one, size, count),) = shares
-        return _as_delta(composed_log_delta(one, size, epsilon, count))
+        return _as_delta(shared_log_delta(shares, epsilon))
 
 
 def _doubles(shares: Shares, *, up: bool) -> list[tuple[AnyNoise, float, int]]:
@@ -413,11 +410,14 @@ def composed_lower_bound(noise: Noise, shift: float, epsilon: float, dimension: 
 
 
 def shared_log_delta(shares: Listed, epsilon: float) -> float:
-    """Upper bound on log delta by basic composition of different noise, rounding included.
+    """Upper bound on log delta by basic composition of any noise, rounding included.
 
-    Each coordinate gets a part of epsilon that is proportional to its loss at the mean size of its
-    noise. The bound is 0 where composition does not help.
+    Of different noise each coordinate gets a part of epsilon that is proportional to its loss at
+    the mean size of its noise. The bound is 0 where composition does not help.
     """
+    if len(shares) == 1:
+        ((noise, size, count),) = shares
+        return composed_log_delta(noise, size, epsilon, count)
     if len(shares) > _MAX_GROUPS:
         return 0.0
     loss = [
