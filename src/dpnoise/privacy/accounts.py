@@ -367,13 +367,10 @@ def first_account(
     if copies * noise.largest_loss(size) <= Fraction(epsilon):
         return 0.0, PURE
     if enough is not None and copies > 1 and noise.log_concave:
-        bar = math.log(enough) if enough > 0.0 else -math.inf
         # Composition cannot be enough where its lower bound is above.
-        if (
-            isinstance(noise, IntegerNoise)
-            or enough == 0.0
-            or composed_lower_bound(noise, size, epsilon, copies) <= bar + _LOG_ROUNDING
-        ):
+        may = isinstance(noise, IntegerNoise) or enough == 0.0
+        low = -math.inf if may else composed_lower_bound(noise, size, epsilon, copies)
+        if low == -math.inf or low <= math.log(enough) + _LOG_ROUNDING:
             upper = _as_delta(composed_log_delta(noise, size, epsilon, copies))
             if upper <= enough:
                 return upper, COMPOSED
