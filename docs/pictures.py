@@ -17,11 +17,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
 from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
 from dpnoise.noise.stepwise import Staircase
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.style import COLOURS, GREY, NAMES, house_style, legend_below, look, page
 

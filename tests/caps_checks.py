@@ -19,7 +19,7 @@ from dpnoise import (
     privacy_profile,
     vector_profile,
 )
-from dpnoise.calibration import budget, certify, scalar
+from dpnoise.calibration import budget, scalar
 from dpnoise.calibration.cover import OneShape, cover
 from dpnoise.calibration.histogram.calibrate import rival_by_std
 from dpnoise.calibration.histogram.search import searched_by_epsilon, searched_by_std
@@ -124,12 +124,6 @@ def doublings_of_an_odometer():
     assert budget.remaining() == 0.0
 
 
-def halvings_of_what_is_left():
-    budget = Budget(2.0, 1e-6, account="gaussian-filter", relation="replace-one")
-    budget.spend(Gaussian(4.0), 1.0)
-    budget.spend_dp(budget.remaining())
-
-
 def doublings_of_an_integer_scale():
     """Noise that was seen to be private, or none."""
     try:
@@ -183,7 +177,7 @@ def improvements_of_a_certificate():
     """The first noise that was verified is kept."""
     problem = budget.Budget(1.0, 1e-5, 1.0, 1)
     tight = gaussian_sigma(1.0, 1e-5)
-    found = certify.certified_calibration(Gaussian(tight * (1.0 - 1e-9)), problem, method="exact")
+    found = budget.certified_calibration(Gaussian(tight * (1.0 - 1e-9)), problem, method="exact")
     assert found.delta <= 1e-5
     assert found.noise.sigma >= tight * (1.0 - 1e-12)
 

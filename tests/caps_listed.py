@@ -8,7 +8,7 @@ from dpnoise import (
     allocate,
     privacy_profile,
 )
-from dpnoise.calibration import scalar
+from dpnoise.calibration import closed_forms
 from dpnoise.calibration.histogram.search import searched_by_epsilon
 from dpnoise.calibration.search import increasing_root
 from dpnoise.noise import (
@@ -60,7 +60,7 @@ CAPS = [
         (1,),
         checks.doublings_of_a_printed_algorithm,
     ),
-    ("dpnoise.calibration.certify", "_IMPROVEMENTS", (0, 1), checks.improvements_of_a_certificate),
+    ("dpnoise.calibration.budget", "_IMPROVEMENTS", (0, 1), checks.improvements_of_a_certificate),
     ("dpnoise.calibration.cover", "_STEPS", (0, 1), checks.steps_of_a_better_member),
     ("dpnoise.calibration.staircase_search", "_STEPS", (1, 2), checks.steps_back_of_a_staircase),
     (
@@ -71,7 +71,7 @@ CAPS = [
     ),
     ("dpnoise.calibration.search", "_SCANS", (0,), checks.search_in_several_dimensions),
     ("dpnoise.calibration.search", "_ROUNDS", (1,), checks.search_in_several_dimensions),
-    ("dpnoise.calibration.gaussian", "_STEPS", (0, 1, 2), checks.steps_of_gaussian_calibration),
+    ("dpnoise.privacy.gaussian", "_STEPS", (0, 1, 2), checks.steps_of_gaussian_calibration),
     (
         "dpnoise_papers.inid_2024.tables.bisection",
         "_HALVINGS",
@@ -86,10 +86,10 @@ CAPS = [
     ("dpnoise.optimality.graded_test", "_DIVISIONS", (0, 1), checks.divisions_of_the_graded_test),
     ("dpnoise.optimality.closed_forms", "_ROUNDS", (0, 1, 3), checks.rounds_of_the_radial_floor),
     (
-        "dpnoise.calibration.scalar",
+        "dpnoise.calibration.closed_forms",
         "_KINK_STEPS",
         (0, 1),
-        checks.raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-06))),
+        checks.raises(lambda: closed_forms.kink_shape(np.array(0.5), np.array(1e-06))),
     ),
     (
         "dpnoise.privacy.second",
@@ -109,7 +109,6 @@ CAPS = [
     ("dpnoise.learn.optimum", "_STEPS", (0, 1, 3), checks.steps_of_the_optimum),
     ("dpnoise.calibration.integers", "_DOUBLINGS", [1, 2], checks.doublings_of_an_integer_scale),
     ("dpnoise.privacy.odometer.accounts", "_DOUBLINGS", [1, 2], checks.doublings_of_an_odometer),
-    ("dpnoise.privacy.odometer.accounts", "_HALVINGS", [1, 5], checks.halvings_of_what_is_left),
     (
         "dpnoise.noise.integers",
         "_STEPS",

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from dpnoise import epsilon_at, gaussian_sigma, privacy_profile
-from dpnoise.calibration.gaussian import classical_gaussian_sigma
 from dpnoise.noise import (
     FAMILIES,
     DiscreteGaussian,
@@ -26,7 +25,7 @@ from dpnoise.noise import (
     staircase_2d_gamma,
     staircase_gamma,
 )
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,

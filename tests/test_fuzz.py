@@ -14,9 +14,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from dpnoise import vector_profile
-from dpnoise.calibration import gaussian as calibration_gaussian
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
-from dpnoise.privacy import profile, vector
+from dpnoise.privacy import gaussian, profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion import inversion
 from dpnoise.privacy.sampled import composition, mechanism
@@ -196,8 +195,8 @@ def _lower_end_too_high(patch):
 
 
 def _sigma_too_small(patch):
-    original = calibration_gaussian._maximum_mu
-    patch.setattr(calibration_gaussian, "_maximum_mu", lambda *args: original(*args) * (1 + 1e-9))
+    original = gaussian._mu_of_one
+    patch.setattr(gaussian, "_mu_of_one", lambda *args: original(*args) * (1 + 1e-9))
 
 
 @pytest.mark.parametrize(

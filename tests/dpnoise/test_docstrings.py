@@ -12,7 +12,7 @@ FUNCTIONS = [name for name in dpnoise._PUBLIC if name not in {f.__name__ for f i
 USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
     "dpnoise.allocation.closed_forms.resources",
-    "dpnoise.calibration.gaussian.classical_gaussian_sigma",
+    "dpnoise.privacy.gaussian.classical_gaussian_sigma",
     "dpnoise.calibration.published.theorem_8_delta",
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.shrinkage.soft_threshold",

@@ -2,8 +2,8 @@
 
 from dpnoise.calibration.calibrate import calibrate, variance_bound
 from dpnoise.calibration.cover import shapes_of
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import FlippedHuber, Huber, OffsetSymmetricGaussian, Subbotin
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
 from fuzz.draws import FAMILIES, SMALL
 

@@ -8,7 +8,6 @@ import numpy as np
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import (
     FlippedHuber,
@@ -20,6 +19,7 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
+from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from exact_profile import exact_log_delta, staircase_delta
 from fuzz.draws import FAMILIES, SMALL
 from fuzz.references import reference_bounds

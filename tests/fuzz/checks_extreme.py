@@ -8,9 +8,8 @@ import numpy as np
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import FAMILIES, DiscreteGaussian, KNorm, Staircase2D
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
 from dpnoise.privacy.vector import vector_profile

@@ -39,11 +39,11 @@ from dpnoise.allocation.search import (
     make_groups,
     tail_slope,
 )
-from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.calibration.integers import CLOSE, smallest_scale
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
+from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.privacy.second import MAXIMUM_COORDINATES, Account, require_agreement, second_account
 from dpnoise.privacy.vector import VectorProfile, profile_of_shares

@@ -1,7 +1,7 @@
 """Noise of minimum variance for a privacy budget: the public `calibrate` and `variance_bound`.
 
 Each family is calibrated by the methods that its entry here names. Whatever is found is certified,
-and enlarged if need be, in `dpnoise.calibration.certify`, and checked by another account
+and enlarged if need be, in `dpnoise.calibration.budget`, and checked by another account
 (`dpnoise.privacy.second`).
 
 `calibrate` searches, and what it returns is the best that it found. On request, and in
@@ -21,8 +21,7 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import closed_forms, integers
-from dpnoise.calibration.budget import Budget, Calibration, check_budget
-from dpnoise.calibration.certify import cross_checked
+from dpnoise.calibration.budget import Budget, Calibration, check_budget, cross_checked
 from dpnoise.calibration.closed_forms import pure_optimum
 from dpnoise.calibration.cover import (
     MOST_INTERVALS,

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.grafted import FlippedHuber, flipped_huber_variance
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.odometer.ledger import Ledger, stated
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, transition_for_cost, zcdp
 

@@ -41,12 +41,12 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dpnoise.calibration.certify import certified_calibration, certified_delta
+from dpnoise.calibration.budget import certified_calibration, certified_delta
 from dpnoise.noise.exponential_power import Laplace, Subbotin, TruncatedLaplace
 from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase, staircase_gamma
-from dpnoise.privacy.vector import vector_profile
+from dpnoise.privacy.vector import known_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,12 +196,8 @@ class _CoverSearch:
         """An interval with its dominating noise and a lower bound on log delta."""
         noise = self.shapes.dominating(low, high, self.variance)
         ends = self.shapes.shape(low), self.shapes.shape(high)
-        try:
-            profile = vector_profile(
-                noise, 1.0, self.budget.epsilon, copies=self.budget.dimension, rtol=_RTOL
-            )
-        except ValueError:  # noise beyond the range of the account
-            return Cell(ends, noise, -math.inf)
+        shares = [(noise, 1.0, self.budget.dimension)]
+        profile = known_profile(shares, self.budget.epsilon, _RTOL)
         return Cell(ends, noise, float(profile.log_lower))
 
     def improved(self, place: float) -> bool:

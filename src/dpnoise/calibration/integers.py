@@ -31,7 +31,6 @@ import scipy  # its optimize, 0.2 s, loads where it is used
 
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.search import laplace
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.exact import as_double_above
@@ -48,10 +47,9 @@ from dpnoise.noise.integers import (
     DiscreteStaircase,
     best_r,
 )
-from dpnoise.privacy.accounts import SCALAR, VECTOR
-from dpnoise.privacy.composition import equal_share, event_log_delta
+from dpnoise.privacy.accounts import equal_share, event_log_delta, first_account
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import (
-    PURE,
     concentrated_log_delta,
     concentration,
     integer_bounds,
@@ -86,12 +84,7 @@ def _profile(noise: IntegerNoise, budget: Budget) -> VectorProfile:
 
 def _found(noise: IntegerNoise, budget: Budget) -> Calibration:
     """Noise with its certified delta; RuntimeError if that is more than the budget's."""
-    loss = noise.largest_loss(Fraction(budget.sensitivity))
-    if budget.dimension * loss <= Fraction(budget.epsilon):
-        delta, account = 0.0, PURE
-    else:
-        delta = float(_profile(noise, budget).upper)
-        account = SCALAR if budget.dimension == 1 else VECTOR
+    delta, account = first_account(noise, budget.sensitivity, budget.dimension, budget.epsilon)
     if delta > budget.delta:
         raise RuntimeError(f"calibration: {noise!r} could not be verified for {budget!r}")
     variance = noise.var()
@@ -281,7 +274,7 @@ def certified_on_parts(
         return found.upper, (found.account,)
     some = max(points, key=lambda point: _squares(noises, point))
     shares = [(n, float(size), count) for n, size, count in shares_of_point(noises, some)]
-    second = Account("half-lines", event_log_delta(shares, epsilon), 0.0)  # type: ignore[arg-type]
+    second = Account("half-lines", event_log_delta(shares, epsilon), 0.0)
     require_agreement(what, found.account, found.upper, second)
     return found.upper, (found.account, second.name)
 

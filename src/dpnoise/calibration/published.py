@@ -42,8 +42,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.certify import certified, delta_to_compare
+from dpnoise.calibration.budget import Calibration, certified, delta_to_compare
 from dpnoise.calibration.scalar import (
     ShapeFamily,
     flipped_huber_log_delta,

@@ -51,8 +51,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from dpnoise.calibration.certify import certified_calibration
-from dpnoise.calibration.closed_forms import laplace_scale
+from dpnoise.calibration.budget import certified_calibration
+from dpnoise.calibration.closed_forms import bound_shape, kink_shape, laplace_scale
 from dpnoise.noise.exponential_power import TruncatedLaplace, mills_ratio
 from dpnoise.noise.grafted import FlippedHuber, OffsetSymmetricGaussian, flipped_huber_variance
 from dpnoise.privacy.gaussian import log_mills_difference, mills_slope
@@ -66,45 +66,7 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
 
-_KINK_STEPS = 400  # down to shapes of 1e-300, by a factor of ten each
 _BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon
-_LARGE = 50.0
-
-
-def kink_shape(epsilon: Array, delta: Array) -> Array:
-    """Shape b = alpha / gamma at which the Laplace centre has loss epsilon and delta is spent.
-
-    Vectorised over budgets with positive epsilon and delta. With gamma = sensitivity b / epsilon
-    it is flipped Huber noise of the given profile if alpha >= sensitivity, that is
-    b^2 >= epsilon; a smaller b belongs to no such noise.
-    """
-    target = np.log(2.0 * delta) - epsilon - np.log(-np.expm1(-epsilon))
-    # log delta is decreasing, nearly -b^2 - log b^2, and concave in b but for small b, where the
-    # bounds keep Newton's method from leaving the domain.
-    square = np.maximum(-target, 1.0)
-    b = np.sqrt(np.maximum(epsilon, square - np.log(square)))
-    # ends: raises
-    for _ in range(_KINK_STEPS):
-        mills, slope, rim = mills_ratio(b), mills_slope(b), np.exp(-b * b)
-        weight = -np.expm1(-b * b) + rim * b * mills
-        excess = np.log(slope / weight) - b * b - target
-        steepness = -2.0 * b + (b * slope - mills) / slope - rim * (mills + b * slope) / weight
-        step = excess / steepness
-        b = np.maximum(b - step, 0.1 * b)
-        if np.all(np.abs(step) <= 1e-9 * b):  # the error is its square
-            return b
-    raise RuntimeError(f"calibration: no flipped Huber kink within {_KINK_STEPS} steps")
-
-
-def bound_shape(epsilon: float, delta: float) -> float:
-    """Shape b = bound / beta of truncated Laplace noise with beta = sensitivity / epsilon.
-
-    Geng, Ding, Guo & Kumar (AISTATS 2020): the loss is epsilon up to the bound and delta is the
-    mass that a shift moves beyond it.
-    """
-    if epsilon > _LARGE:  # log((e^epsilon - 1) / (2 delta)) >> 1
-        return epsilon - math.log(2.0 * delta)
-    return math.log1p(math.expm1(epsilon) / (2.0 * delta))
 
 
 def _flipped_huber_candidate(epsilon: float, delta: float) -> Candidate | None:

@@ -41,12 +41,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration import closed_forms
-from dpnoise.calibration.certify import certified_calibration
-from dpnoise.calibration.closed_forms import UNIT_LAPLACE, laplace_scale, pure_optimum
-from dpnoise.calibration.scalar import bound_shape, kink_shape
+from dpnoise.calibration.budget import certified_calibration
+from dpnoise.calibration.closed_forms import (
+    UNIT_LAPLACE,
+    bound_shape,
+    kink_shape,
+    laplace_scale,
+    pure_optimum,
+)
 from dpnoise.noise.exponential_power import Subbotin, TruncatedLaplace
 from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
-from dpnoise.privacy.composition import (
+from dpnoise.privacy.accounts import (
     composed_log_delta,
     composed_lower_bound,
     half_line_log_delta,

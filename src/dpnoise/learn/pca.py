@@ -47,7 +47,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.learn.safeguards import (
     convert_with_nan,
     noise_generator,
@@ -56,6 +55,7 @@ from dpnoise.learn.safeguards import (
     warn_of_large_delta,
 )
 from dpnoise.noise import Gaussian, Laplace
+from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.privacy.odometer.ledger import guaranteed
 from dpnoise.privacy.vector import is_vouched
 from dpnoise.sensitivity.base import require_relation

@@ -30,7 +30,6 @@ import numpy as np
 
 from dpnoise._validation import draws, points
 from dpnoise.allocation.closed_forms import closed_form_scales
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise, VectorNoise
 from dpnoise.mechanisms.methods import METHODS, UP
@@ -46,6 +45,7 @@ from dpnoise.noise.integers import (
     DiscreteLaplace,
 )
 from dpnoise.noise.stepwise import Staircase
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import listed_points
 from dpnoise.privacy.odometer.releases import integer_ledger
 

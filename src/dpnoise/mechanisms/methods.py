@@ -64,7 +64,6 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.allocation.closed_forms import closed_form_scales
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.joint.calibrate import calibrate_joint
 from dpnoise.joint.calibrate import staircase as staircase_in_norm
 from dpnoise.joint.correlated import CorrelatedGaussian
@@ -76,7 +75,7 @@ from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
 from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
 if TYPE_CHECKING:

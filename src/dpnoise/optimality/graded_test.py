@@ -37,9 +37,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, diags, hstack, vstack
 from scipy.special import betainc, betaincinv
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.radial_test import rounding, sphere_cdf
 from dpnoise.optimality.scalar_floor import group_budget
+from dpnoise.privacy.gaussian import gaussian_sigma
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -40,8 +40,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import betainc, betaincinv
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.scalar_floor import group_budget
+from dpnoise.privacy.gaussian import gaussian_sigma
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.closed_forms import radial_certificate
 from dpnoise.optimality.radial_test import FAST, FINE, Effort, radial_test
 from dpnoise.optimality.scalar_floor import group_budget
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:

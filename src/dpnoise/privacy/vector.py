@@ -451,7 +451,7 @@ def vector_profile(
 
 
 def profile_of_counted(
-    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = 1e-7
 ) -> VectorProfile:
     """Bounds for coordinates given by noise, sensitivity and how many there are.
 
@@ -462,7 +462,17 @@ def profile_of_counted(
     problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
     counted = check_counted(problems, shares)
     problems.raise_if_any()
-    return profile_of_shares(counted, np.asarray(epsilon, dtype=float))
+    return profile_of_shares(counted, np.asarray(epsilon, dtype=float), rtol)
+
+
+def known_profile(
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = 1e-7
+) -> VectorProfile:
+    """The same bounds, and 0 <= delta <= 1 beyond the range of the accounts."""
+    try:
+        return profile_of_counted(shares, epsilon, rtol)
+    except ValueError:
+        return VectorProfile(*map(np.asarray, (-math.inf, 0.0, 0.0)))
 
 
 def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:

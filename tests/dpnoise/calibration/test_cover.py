@@ -127,8 +127,9 @@ def test_nothing_is_claimed_where_the_account_says_nothing(monkeypatch):
         message = "beyond its range"
         raise ValueError(message)
 
-    monkeypatch.setattr("dpnoise.calibration.cover.vector_profile", refuse)
-    proved = cover(OrderedShapes(FlippedHuber), BUDGET, found(FlippedHuber), 1e-2, 100)
+    variance = found(FlippedHuber)
+    monkeypatch.setattr("dpnoise.privacy.vector.profile_of_counted", refuse)
+    proved = cover(OrderedShapes(FlippedHuber), BUDGET, variance, 1e-2, 100)
     assert proved.variance == 0.0
     assert proved.cells == ()
 

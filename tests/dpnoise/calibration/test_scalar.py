@@ -18,7 +18,8 @@ from dpnoise import (
     privacy_profile,
 )
 from dpnoise.calibration import scalar as module
-from dpnoise.calibration.scalar import _FAMILIES, kink_shape
+from dpnoise.calibration.closed_forms import kink_shape
+from dpnoise.calibration.scalar import _FAMILIES
 from exact_profile import exact_log_delta
 
 FAMILIES = "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace"

@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import (
     DPLinearRegression,
@@ -27,7 +26,7 @@ from dpnoise.learn.estimators import (
     public_labels,
 )
 from dpnoise.learn.safeguards import SeededNoiseWarning
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, zcdp
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")

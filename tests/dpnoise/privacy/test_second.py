@@ -18,10 +18,9 @@ from dpnoise import (
     calibrate,
     privacy_profile,
 )
-from dpnoise.calibration import certify
-from dpnoise.calibration.budget import Budget
+from dpnoise.calibration.budget import Budget, certified_calibration, cross_checked
 from dpnoise.noise import FAMILIES
-from dpnoise.privacy import second
+from dpnoise.privacy import accounts, second
 from dpnoise.privacy.accounts import SCALAR, VECTOR
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.vector import VectorProfile
@@ -121,7 +120,7 @@ def test_density_ratio_sees_too_steep_noise():
 )
 def test_an_error_of_the_first_account_is_caught(monkeypatch, family, dimension):
     """As if the profile were too small by a tenth."""
-    true_profile = certify.vector_profile
+    true_profile = accounts.known_profile
 
     def wrong(*args, **options):
         found = true_profile(*args, **options)
@@ -131,11 +130,11 @@ def test_an_error_of_the_first_account_is_caught(monkeypatch, family, dimension)
         return VectorProfile(low, middle, high)
 
     noise = calibrate(family, epsilon=1.0, delta=1e-4, dimension=dimension).noise.scaled(0.9999)
-    monkeypatch.setattr(certify, "vector_profile", wrong)
+    monkeypatch.setattr(accounts, "known_profile", wrong)
     budget = Budget(1.0, 1e-4, 1.0, dimension)
-    found = certify.certified_calibration(noise, budget)
+    found = certified_calibration(noise, budget)
     with pytest.raises(RuntimeError, match="accounts disagree"):
-        certify.cross_checked(found, budget)
+        cross_checked(found, budget)
 
 
 def test_the_grid_certifies_what_the_lattice_allows():

@@ -8,7 +8,8 @@ itself is lowered, by its gradient. The masses are p_j = exp(-psi_j - a - b x_j^
 and b meet the total mass and the variance, so that psi is free and L-BFGS finds it, in terms of its
 rises from cell to cell. What is found is sorted to fall with |t| (isotonic regression).
 
-**Composition** on a lattice of losses: estimates, without bounds. With S the sum of K - 1 losses
+**Composition** by the lattice account (`dpnoise.privacy.lattice.bounds`) on one lattice for all
+masses, rounded up: estimates, without bounds. With S the sum of K - 1 losses
 and P and Q the two neighbours, the best test of the neighbours gives (by the envelope theorem: its
 own change with the masses p costs nothing)
 
@@ -26,17 +27,19 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import fft, optimize
+from scipy import optimize, special
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.stepwise import Histogram
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
+from dpnoise.privacy.lattice.bounds import RoundedLoss, round_up, sum_weights
+from dpnoise.privacy.lattice.plan import Nodes
 from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise._types import Array, ComplexArray, IntArray
+    from dpnoise._types import Array, IntArray
+    from dpnoise.privacy.lattice.bounds import Masses
 
 STDS = 0.5, 30.0  # of the noise in units of the sensitivity
 _LISTED = 16.0  # standard deviations up to which cells are listed
@@ -320,11 +323,6 @@ class ComposedDelta(NamedTuple):
     gradient: Array
 
 
-def _sums(spectrum: ComplexArray, start: int) -> Array:
-    """A distribution on the lattice from its transform."""
-    return np.maximum(np.roll(fft.irfft(spectrum, _POINTS), -(start % _POINTS)), 0.0)
-
-
 def _above(part: Array) -> Array:
     """Sums from each lattice point on, shape (points + 1,)."""
     return np.append(np.cumsum(part[::-1])[::-1], 0.0)
@@ -337,10 +335,8 @@ class LossSums(NamedTuple):
     """
 
     lattice: Lattice
-    loss: Array  # of each pair of masses
-    top: float
-    scale: float
-    spectrum: ComplexArray
+    largest: float  # of the losses of one coordinate
+    one: Masses
     above: Array
     rest: Array
 
@@ -354,9 +350,10 @@ class LossSums(NamedTuple):
         h, c, start = self.lattice
         gap = self.lattice.levels - self.middle
         # Lower levels only matter to larger losses than there are.
-        near = gap > -float(self.loss.max()) - 2.0 * h - _SEARCHED
+        near = gap > -self.largest - 2.0 * h - _SEARCHED
         gap = np.where(near, gap, 0.0)
-        weights = np.roll(fft.irfft(self.spectrum**copies, _POINTS), -(start % _POINTS))
+        part = RoundedLoss(copies, -math.inf, self.one, 0.0, 0.0)
+        weights, _ = sum_weights([part], start, _POINTS)
         sums = np.where(near, np.exp(-c * gap) * np.maximum(weights, 0.0), 0.0)
         return _above(sums), _above(sums * np.exp(-gap))
 
@@ -367,7 +364,7 @@ class LossSums(NamedTuple):
         if not 0 < k < _POINTS:
             raise ArithmeticError("histogram search: epsilon is outside the lattice")
         delta = float(self.above[k] - math.exp(epsilon - self.middle) * self.rest[k])
-        unit = copies * (math.log(self.scale) + self.top) - c * self.middle
+        unit = copies * self.one.log_total - c * self.middle
         return math.log(max(delta, _TINY)) + unit
 
 
@@ -377,21 +374,13 @@ def composed(
     """The composed loss of given masses; the lattice point below each loss; factors of masses."""
     h, c, _ = lattice
     here, there, factor = cells.pair(p)
-    loss, mass = np.log(here / there), factor * here
-    top = float((c * loss).max())
-    # Each loss goes to two lattice points, with the shares that keep the mean of e^-loss.
-    index = np.floor(loss / h)
-    share = np.expm1(index * h - loss) / math.expm1(-h)
-    place = index.astype(np.intp)
-    low = mass * (1.0 - share) * np.exp(c * index * h - top)
-    high = mass * share * np.exp(c * (index + 1.0) * h - top)
-    one = np.bincount(place % _POINTS, low, minlength=_POINTS)
-    one = one + np.bincount((place + 1) % _POINTS, high, minlength=_POINTS)
-    scale = float(one.sum())
+    loss = np.log(here / there)
+    nodes = Nodes(loss, np.log(factor * here))
+    one = round_up(nodes, h, c, float(special.logsumexp(nodes.log_mass + c * loss)))
     nothing = np.zeros(0)
-    sums = LossSums(lattice, loss, top, scale, fft.rfft(one / scale), nothing, nothing)
+    sums = LossSums(lattice, float(loss.max()), one, nothing, nothing)
     above, rest = sums.above_and_rest(copies)
-    return sums._replace(above=above, rest=rest), place, factor
+    return sums._replace(above=above, rest=rest), np.floor(loss / h).astype(np.intp), factor
 
 
 def composition(
@@ -406,7 +395,7 @@ def composition(
     points = np.arange(int(place.min()), int(place.max()) + 2)
     first = np.clip(np.floor(epsilon / h - points).astype(np.intp) + 1 - start, 0, _POINTS)
     value = above[first] - np.exp(epsilon - sums.middle - points * h) * rest[first]
-    unit = (copies - 1) * (math.log(sums.scale) + sums.top) - c * sums.middle - log_delta
+    unit = (copies - 1) * sums.one.log_total - c * sums.middle - log_delta
     value *= copies * math.exp(min(unit, 600.0))
     # Between lattice points it is a - b e^-l.
     b = np.diff(value) / -math.expm1(-h) * np.exp(points[:-1] * h)

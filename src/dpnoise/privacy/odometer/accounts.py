@@ -42,11 +42,12 @@ from scipy import optimize, special
 from dpnoise._imports import imports_of
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.loss_distribution import loss_distribution
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
-from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
+from dpnoise.privacy.profile import epsilon_at
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
 from dpnoise.privacy.vector import equal_groups, is_invertible, loss_transform, profile_of_shares
@@ -73,7 +74,7 @@ _SMALL_LOSS = 1.0  # below, of a loss or of mu, what exceeds 1 / 2 is what count
 _LOG_ERROR = 1e-11  # of a log delta
 _ORDERS = 1.0 + np.geomspace(1e-3, 1e6, 2000)
 _MINIMUM_MU, _MAXIMUM_MU = 1e-90, 1e40  # of Gaussian profiles; a smaller one counts as this
-_HALVINGS = 60  # of mu of what is left
+_LARGEST_MU = 100.0  # of what is left
 _USABLE = 1e-3  # relative error of a transform
 _RENYI_ROUNDING = 2.0**-46
 _LISTED = 1e-11  # of the logarithm of a sum over listed losses
@@ -353,14 +354,10 @@ class GaussianFilter(_Filter):
 
     def pure_left(self, ledger: Ledger) -> float:
         """Epsilon of a release without delta that still fits."""
-        spent, low, high = _total_mu(ledger), 0.0, 100.0
-        # ends: the private end of an interval
-        for _ in range(_HALVINGS):  # from the private side: an early end leaves less
-            middle = 0.5 * (low + high)
-            size = max(math.hypot(spent, middle) * (1.0 + 4.0 * _ROUNDING), _MINIMUM_MU)
-            log_delta = float(log_privacy_profile(Gaussian(1.0), size, self.epsilon))
-            fits = log_delta <= math.log(self.delta) - _LOG_ERROR
-            low, high = (middle, high) if fits else (low, middle)
+        spent = _total_mu(ledger)
+        aim = max(self.delta * (1.0 - _LOG_ERROR), MINIMUM_DELTA)
+        most = (1.0 - 4.0 * _ROUNDING) / float(gaussian_sigma(self.epsilon, aim))
+        low = min(math.sqrt(max((most - spent) * (most + spent), 0.0)), _LARGEST_MU)
         if low < _SMALL_LOSS:
             return 2.0 * math.atanh(math.erf(low / math.sqrt(8.0))) * (1.0 - _ROUNDING)
         return float(special.log_ndtr(0.5 * low) - special.log_ndtr(-0.5 * low))

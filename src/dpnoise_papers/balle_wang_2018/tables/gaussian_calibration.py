@@ -33,8 +33,12 @@ import pandas as pd
 import scipy  # its optimize, 0.2 s, loads where it is used
 from scipy import special
 
-from dpnoise.calibration.gaussian import MINIMUM_DELTA, classical_gaussian_sigma, gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import (
+    MINIMUM_DELTA,
+    classical_gaussian_sigma,
+    gaussian_log_delta,
+    gaussian_sigma,
+)
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:

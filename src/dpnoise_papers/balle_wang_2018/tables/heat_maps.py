@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
 from dpnoise.denoise.trend_filtering import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
+from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import named_hours
 from dpnoise_papers.data.city.counts import l2_sensitivity
 from dpnoise_papers.data.city.synthetic import complete_city

@@ -36,9 +36,9 @@ import numpy as np
 import pandas as pd
 
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
 from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:

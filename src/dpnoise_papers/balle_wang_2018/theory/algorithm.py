@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 from scipy import special
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, bisected
 from dpnoise_papers.balle_wang_2018.theory.integrals import log_profile
 from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, geometric, slack

@@ -17,8 +17,7 @@ import mpmath
 import numpy as np
 from scipy import special
 
-from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.balle_wang_2018.theory.integrals import (
     log_loss_moment,
     log_profile,

@@ -34,9 +34,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from dpnoise.calibration.budget import Budget
+from dpnoise.calibration.budget import Budget, delta_to_compare
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.certify import delta_to_compare
 from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
 from dpnoise_papers.grids import describe, parameters, values

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import ranges

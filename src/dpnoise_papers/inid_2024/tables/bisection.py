@@ -37,8 +37,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.checks import Check, Outcome, at_most, equal, run_checks
 from dpnoise_papers.inid_2024.theory.tools import (
     CONSTANT,

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.checks import Check, Outcome, column, equal, integrate
 from dpnoise_papers.inid_2024.tables.profiles import SCHEMES, formula
 from dpnoise_papers.inid_2024.theory.tools import (

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special, stats
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.exponential_power import Laplace
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.checks import Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.inid_2024.tables.bisection import printed_bracket, valid_bracket

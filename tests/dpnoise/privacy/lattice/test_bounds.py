@@ -6,7 +6,6 @@ import pytest
 from scipy import integrate, optimize
 
 from dpnoise import vector_profile
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import (
     DiscreteStaircase,
     FlippedHuber,
@@ -17,7 +16,7 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.lattice.bounds import lattice_bounds, round_down, round_up

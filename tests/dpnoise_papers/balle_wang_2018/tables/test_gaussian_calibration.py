@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import (
     Algorithm1,
     Algorithm1Sizes,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from city_maps import grid, town
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
 from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
     all_hours,

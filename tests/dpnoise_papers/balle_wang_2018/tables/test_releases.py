@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.balle_wang_2018.settings import Releases
 from dpnoise_papers.balle_wang_2018.tables import releases

@@ -5,7 +5,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import Theory
 from dpnoise_papers.balle_wang_2018.theory import algorithm, denoising, privacy, statements
 from dpnoise_papers.balle_wang_2018.theory.denoising import threshold_risk, two_point_risk

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from dpnoise import calibrate
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import flipped_huber_variance
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.flipped_huber_2023.settings import (

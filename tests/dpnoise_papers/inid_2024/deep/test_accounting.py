@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import Laplace
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.deep import accounting
 from dpnoise_papers.inid_2024.deep.accounting import (

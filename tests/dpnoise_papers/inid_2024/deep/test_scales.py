@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.inid_2024.deep.scales import (
     SCHEMES,
     flat_clips,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 from dpnoise_papers.inid_2024.table_4.noise import (

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.inid_2024.settings import Bisection
 from dpnoise_papers.inid_2024.tables.bisection import (
     algorithm_1,

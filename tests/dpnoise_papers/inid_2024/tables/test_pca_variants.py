@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.exponential_power import Laplace
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.pca_variants import (

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.inid_2024.settings import (
     Dispersion,
     Errors,

@@ -4,8 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.inid_2024.theory import bisection
 from dpnoise_papers.seeds import generator
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.exponential_power import Laplace
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.checks import integrate
 from dpnoise_papers.inid_2024.settings import Dispersion, Theory
 from dpnoise_papers.inid_2024.tables.profiles import dispersion_orders, gini, profile

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.inid_2024.theory.tools import ACCURACY, gaussian_delta
 
 

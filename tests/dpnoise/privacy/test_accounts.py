@@ -14,7 +14,7 @@ from dpnoise import (
     TruncatedLaplace,
     vector_profile,
 )
-from dpnoise.privacy.composition import (
+from dpnoise.privacy.accounts import (
     composed_log_delta,
     composed_lower_bound,
     equal_share,
