@@ -494,7 +494,7 @@ def _outcome(arguments: argparse.Namespace) -> int:
 
 def _costs(arguments: argparse.Namespace) -> int:
     """Write the table of costs of a document anew, or say what a run costs on this machine."""
-    from dpnoise_papers.cluster.calibration import compared, record
+    from dpnoise_papers.cluster.costs import compared, record
     from dpnoise_papers.config import load
     from dpnoise_papers.item import papers
     from dpnoise_papers.review.making import write_costs

@@ -100,7 +100,7 @@ class Item:
     `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
     what the reader of the report should know; whatever is shown there needs it. An item that needs
     an `extra` of this package is optional: no default target makes it, only the target of its own,
-    which has the name `target`, by default that of the extra (`dpnoise_papers.optional`).
+    which has the name `target`, by default that of the extra (`dpnoise_papers.steps`).
     """
 
     id: str

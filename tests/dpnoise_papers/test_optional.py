@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from dpnoise_papers.item import Figure, Item, Paper, Table
-from dpnoise_papers.making.job import Record, file_digest, record_path, write_record
-from dpnoise_papers.optional import (
+from dpnoise_papers.making import Record, file_digest, record_path, write_record
+from dpnoise_papers.settings import Section
+from dpnoise_papers.steps import (
     DIGEST,
     OptionalTable,
     digest_behind,
@@ -17,7 +18,6 @@ from dpnoise_papers.optional import (
     standing,
     targets,
 )
-from dpnoise_papers.settings import Section
 
 NAME = "inid-2024/summary.csv"
 OPTIONAL = OptionalTable("deep", "large", "0123456789abcdef", "inid-2024/summary-table")

@@ -9,9 +9,17 @@ import pytest
 from dpnoise_papers.config import load
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 from dpnoise_papers.item import papers as all_papers
-from dpnoise_papers.optional import digest_behind, targets
 from dpnoise_papers.settings import Section
-from dpnoise_papers.steps import named_results, outputs, parts, steps, target, verdicts
+from dpnoise_papers.steps import (
+    digest_behind,
+    named_results,
+    outputs,
+    parts,
+    steps,
+    target,
+    targets,
+    verdicts,
+)
 
 
 class Sweep(Section):

@@ -6,9 +6,9 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from dpnoise_papers.making.job import record_path
-from dpnoise_papers.making.sources import code_digest, plan_sources, remember_digests
-from dpnoise_papers.optional import optional_tables, standing, targets
+from dpnoise_papers.making import record_path
+from dpnoise_papers.making import code_digest, plan_sources, remember_digests
+from dpnoise_papers.steps import optional_tables, standing, targets
 from dpnoise_papers.item import papers
 from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.run.doubts import (

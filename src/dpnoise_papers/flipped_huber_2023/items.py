@@ -15,8 +15,8 @@ DENSITIES = (
         "and logarithmic (the paper does not print its parameters). Up to the dots at "
         "abs(t) = alpha the logarithm is straight, as for Laplace noise; beyond, it is a "
         "parabola, as for Gaussian noise.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.densities"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_1"),
     ),
     Item(
         id="figure-2",
@@ -24,8 +24,8 @@ DENSITIES = (
         "flipped Huber distribution against alpha/gamma. It depends on that ratio alone and "
         "rises from 1, the Gaussian's, to 2, Laplace's; nearly all of the rise lies between "
         "0.5 and 3.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.fisher_information"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_2"),
     ),
 )
 LOSSES = (
@@ -35,10 +35,10 @@ LOSSES = (
         "between them. For each case and each border (black) the formula as printed, at 50 "
         "digits, was compared with our profile at random parameters; a cross would mark a "
         "trial that contradicts the table.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.table_1"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.published_cases"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.table_1"),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_1",
+            function="dpnoise_papers.flipped_huber_2023.figures.privacy.table_1_page",
             formats=("md", "tex"),
         ),
     ),
@@ -46,24 +46,26 @@ LOSSES = (
         id="figure-5",
         caption="Centred privacy loss of flipped Huber noise (green, dashed) and the affine bound "
         "behind Theorem 8 (solid grey), which touch at the open circle.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_5"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.loss_and_bound"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_5"),
     ),
     Item(
         id="figure-6",
         caption="Privacy profiles of three noises of variance 16: the smallest delta that each "
         "affords at epsilon. Close to 0 the order is the reverse of that beyond.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.profiles_at_one_variance"
+            function="dpnoise_papers.flipped_huber_2023.tables.privacy.profiles_at_one_variance"
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_6"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_6"),
     ),
     Item(
         id="figure-7",
         caption="Centred privacy losses of four mechanisms at one scale. The transition "
         "parameters are not printed; here they equal the scale.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_7"),
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.privacy.losses_at_one_scale"
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_7"),
     ),
 )
 VARIANCES = (
@@ -185,7 +187,7 @@ DIMENSIONS = (
             printed=("table-2",),
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_2",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.table_2_page",
             claims=True,
             formats=("md", "tex"),
         ),
@@ -233,8 +235,8 @@ JOINT = (
         "the number K of coordinates, epsilon and delta. Above, one person changes all K numbers "
         "by at most 1 each; below, at most three of them. A dot: Laplace or Gaussian noise needs "
         "at most 5 % more variance than the best.",
-        table=Table(function="dpnoise_papers.beyond.which_noise.table.which_noise"),
-        figure=Figure(function="dpnoise_papers.beyond.which_noise.figure.which_noise"),
+        table=Table(function="dpnoise_papers.beyond.which_noise.which_noise"),
+        figure=Figure(function="dpnoise_papers.beyond.which_noise_figures.which_noise"),
         extra="docs",
         target="which_noise",  # not made by every run
     ),
@@ -283,7 +285,7 @@ TABLE_3 = (
     Item(
         id="table-3-ablation-runs",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.variants",
+            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.variants",
             settings=("table_3", "table_3_ablation"),
             parts="table_3.tasks",
             for_each=True,
@@ -301,14 +303,14 @@ TABLE_3 = (
         "config.yaml, one for all rows together; variants within a few hundredths of each "
         "other cannot be told apart on five trials.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.ranking",
+            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.ranking",
             settings=(),
             parts="table_3.tasks",
             reads=("table-3-ablation/{part}",),
             claims=True,
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.table_3.figures.page",
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.ablation_page",
             parts="table_3.tasks",
             reads=("table-3-ablation", "table-3-ablation/{part}"),
             claims=True,
@@ -342,23 +344,21 @@ TABLE_3 = (
             claims=True,
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.page",
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.replicates_page",
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.replicates",
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.replicates",
         ),
     ),
 )
 STATEMENTS = (
     Item(
         id="algorithm-2",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.algorithm_2"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.algorithm_2"),
     ),
     Item(
         id="theorem-8-search",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.theorem_8_search"
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.theorem_8_search"),
     ),
     Item(
         id="theory",
@@ -376,7 +376,7 @@ STATEMENTS = (
         "where ||d||_2 is below Delta_2 the probability falls below what the lemma says it "
         "exceeds.",
         table=Table(function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.lemma_7.lemma_7"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.lemma_7"),
     ),
 )
 

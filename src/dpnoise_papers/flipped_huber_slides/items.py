@@ -24,16 +24,16 @@ DENSITIES = (
         id="densities",
         caption="Flipped Huber densities: Figure 1 of flipped-huber-2023 once more, from the same "
         "function and settings, since the slides show it too.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.densities"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_1"),
     ),
     Item(
         id="normalised-fisher-information",
         caption="Normalised Fisher information of the flipped Huber distribution, from 1 "
         "(Gaussian) to 2 (Laplace): Figure 2 of flipped-huber-2023 once more, from the same "
         "function and settings.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.fisher_information"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_2"),
     ),
     Item(
         id="densities-1d",

@@ -11,7 +11,7 @@ from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 _FIGURES = ("figure-1a", "figure-1b", "figure-3a", "figure-3b", "figure-4")
 _ERRORS = "dpnoise_papers.inid_2024.tables.profiles.error_curves"
 _CURVES = "dpnoise_papers.inid_2024.figures.profiles.error_curves"
-_PLANE = "dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions"
+_PLANE = "dpnoise_papers.inid_2024.tables.profiles.two_dimensions"
 
 PAPER = Paper(
     id="inid-2024",
@@ -135,15 +135,13 @@ PAPER = Paper(
             "numbers of Table II.",
             table=Table(function=_PLANE),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.two_dimensions.curves",
+                function="dpnoise_papers.inid_2024.figures.profiles.curves",
                 printed=("table-2",),
             ),
         ),
         Item(
             id="table-2-crossings",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.two_dimensions.staircase_crossings"
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.staircase_crossings"),
         ),
         Item(
             id="algorithm-1",
@@ -152,7 +150,7 @@ PAPER = Paper(
             "end. Right with the bracket that is always valid and a relative tolerance. The "
             "vertical axis is even in the log odds of delta.",
             table=Table(function="dpnoise_papers.inid_2024.tables.bisection.bisection"),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.bisection.bisection"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.bisection"),
         ),
         Item(
             id="corollary-6",
@@ -161,7 +159,7 @@ PAPER = Paper(
             "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
             "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace"),
+            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.approximate_laplace"),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.approximate_laplace"),
         ),
         Item(
@@ -245,7 +243,7 @@ PAPER = Paper(
             "two printed accuracies the lower one had more noise, unless they differ by no more "
             "than the Gaussian rows break this order themselves.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace",
+                function="dpnoise_papers.inid_2024.table_4.noise.table_4_laplace",
                 settings=("table_4",),
                 claims=True,
             ),
@@ -286,7 +284,7 @@ PAPER = Paper(
             "training without clipping and noise, and guessing; the panel of Laplace noise has an "
             "axis of its own. I.i.d. noise with global clipping, the others with clipping by layer.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
+                function="dpnoise_papers.inid_2024.table_4.training.table_4_trained",
                 reads=("table-4-digits-runs-{part}",),
                 parts="table_4_digits.cells",
             ),
@@ -303,7 +301,7 @@ PAPER = Paper(
             id="table-4-digits-gains",
             extra="deep",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_gains",
+                function="dpnoise_papers.inid_2024.table_4.training.table_4_gains",
                 settings=(),
                 reads=("table-4-digits",),
             ),
@@ -312,7 +310,7 @@ PAPER = Paper(
             id="table-4-digits-groups",
             extra="deep",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.groups_of_cells",
+                function="dpnoise_papers.inid_2024.table_4.training.groups_of_cells",
                 settings=(),
                 reads=("table-4-digits-groups-{part}",),
                 parts="table_4_digits.cells",
@@ -343,7 +341,7 @@ PAPER = Paper(
             "Lines are training without clipping and noise, and guessing; the panel of Laplace noise "
             "has an axis of its own.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_printed",
+                function="dpnoise_papers.inid_2024.table_4.training.table_4_printed",
                 reads=("table-4-cifar10-runs-{part}",),
                 parts="table_4_cifar10.cells",
             ),
@@ -378,7 +376,7 @@ PAPER = Paper(
             extra="deep",
             target="deep_gradients",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace_measured",
+                function="dpnoise_papers.inid_2024.table_4.noise.table_4_laplace_measured",
                 settings=(),
                 reads=("table-4-laplace", "table-4-gradients-shapes"),
             ),

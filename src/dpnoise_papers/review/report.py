@@ -23,7 +23,6 @@ from dpnoise_papers.claims.references import named_tables, render
 from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.result_files import read_table
 from dpnoise_papers.review.documents import choices_for, html, inline, read_choices, read_findings
-from dpnoise_papers.review.evidence import evidence
 from dpnoise_papers.review.making import making
 from dpnoise_papers.review.model import (
     CauseView,
@@ -33,6 +32,7 @@ from dpnoise_papers.review.model import (
     ItemView,
     Page,
     PaperView,
+    evidence,
     read_provenance,
     stamp,
 )
@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.published import Published
     from dpnoise_papers.item import Item, Paper
     from dpnoise_papers.review.documents import Choice, Finding
-    from dpnoise_papers.review.evidence import Evidence
     from dpnoise_papers.review.making import Folders
-    from dpnoise_papers.review.model import Stamp
+    from dpnoise_papers.review.model import Evidence, Stamp
     from dpnoise_papers.review.pictures import Picture
     from dpnoise_papers.settings import Section
 

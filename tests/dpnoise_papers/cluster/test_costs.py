@@ -11,7 +11,7 @@ from dpnoise_papers.cluster.costs import (
 )
 from dpnoise_papers.config import load
 from dpnoise_papers.item import papers
-from dpnoise_papers.making.job import PROCESSOR_TIME
+from dpnoise_papers.making import PROCESSOR_TIME
 from dpnoise_papers.steps import steps
 
 ROOT = Path(__file__).parents[3]

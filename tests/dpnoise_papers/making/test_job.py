@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from dpnoise_papers.making import sources
-from dpnoise_papers.making.job import (
+from dpnoise_papers import making
+from dpnoise_papers.making import (
     MARK,
     PROVENANCE,
     UNFINISHED,
@@ -44,20 +44,20 @@ def started(tmp_path, monkeypatch):
     """What Snakemake gives to a script of which the sources are planned."""
     monkeypatch.chdir(tmp_path)
     Path(".snakemake").mkdir()
-    monkeypatch.setattr(sources, "_planned", {})
+    monkeypatch.setattr(making, "_planned", {})
     Path("script.py").write_text(SAID)
     Path("in.csv").write_text("x\n1\n")
-    code = sources.code_digest("script.py")
-    sources.plan_sources()
+    code = making.code_digest("script.py")
+    making.plan_sources()
     yield SimpleNamespace(
         input=["in.csv", "results/.made/item.mark"],
         output=["out.csv"],
         log=["job.log"],
         params=Params(code=code, told="told", record="results/.made/item.json"),
     )
-    for kept in (sources._digests, sources._known):
+    for kept in (making._digests, making._known):
         kept.cache_clear()
-    sources._new.clear()
+    making._new.clear()
 
 
 def run(snakemake, *during):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.making import sources as code
-from dpnoise_papers.making.sources import code_inputs
+from dpnoise_papers import making as code
+from dpnoise_papers.making import code_inputs
 
 ROOT = Path(__file__).parents[3]
 TABLE = str(ROOT / "workflow" / "scripts" / "table.py")
-DENSITIES = "dpnoise_papers.flipped_huber_2023.tables.scalar.densities"
+DENSITIES = "dpnoise_papers.flipped_huber_2023.tables.privacy.densities"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_whatever_an_import_loads_is_among_the_inputs(names):
 def test_unrelated_modules_are_not_among_the_inputs(names):
     found = names(DENSITIES)
     assert "src/dpnoise/noise/grafted.py" in found
-    assert "src/dpnoise_papers/making/job.py" in found
+    assert "src/dpnoise_papers/making.py" in found
     assert not any("learn" in name or "inid_2024" in name or "/data/" in name for name in found)
 
 

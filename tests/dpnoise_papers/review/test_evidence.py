@@ -6,7 +6,7 @@ import pytest
 from claim_toys import NUMBER, ORDERING, replace, two
 from dpnoise_papers.claims.judge import bands
 from dpnoise_papers.claims.model import Condition
-from dpnoise_papers.review.evidence import MOST, evidence
+from dpnoise_papers.review.model import MOST, evidence
 
 
 def rows_behind(claim, table, **options):

@@ -4,7 +4,7 @@ import numpy as np
 
 import figure_checks
 from dpnoise.mechanisms.compare import METHODS
-from dpnoise_papers.beyond.which_noise.figure import CELLS, which_noise
+from dpnoise_papers.beyond.which_noise_figures import CELLS, which_noise
 from dpnoise_papers.style import COLOURS
 from which_noise_toys import MECHANISMS, toy
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from dpnoise_papers.beyond.which_noise.page import data, less, more, render
+from dpnoise_papers.beyond.which_noise_figures import data, less, more, render
 from which_noise_toys import MECHANISMS, toy
 
 

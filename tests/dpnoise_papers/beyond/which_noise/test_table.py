@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpnoise.mechanisms.compare import best
-from dpnoise_papers.beyond.which_noise.table import lower, sensitivity_of, upper, which_noise
+from dpnoise_papers.beyond.which_noise import lower, sensitivity_of, upper, which_noise
 from dpnoise_papers.config import load
 from dpnoise_papers.flipped_huber_2023.settings import WhichNoise
 from dpnoise_papers.result_files import read_table

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise_papers.flipped_huber_2023.figures.lemma_7 import lemma_7
+from dpnoise_papers.flipped_huber_2023.figures.privacy import lemma_7
 from dpnoise_papers.flipped_huber_2023.settings import Lemma7
 from dpnoise_papers.flipped_huber_2023.theory.counterexamples import lemma_7 as tabulate
 

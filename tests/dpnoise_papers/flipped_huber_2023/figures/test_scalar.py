@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_2023.figures.scalar import figure_5, figure_6, figure_7, table_1
+from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_5, figure_6, figure_7, table_1
 from dpnoise_papers.flipped_huber_2023.settings import (
     LossAndBound,
     LossesAtOneScale,
     ProfilesAtOneVariance,
 )
-from dpnoise_papers.flipped_huber_2023.tables.scalar import (
+from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     loss_and_bound,
     losses_at_one_scale,
     profiles_at_one_variance,

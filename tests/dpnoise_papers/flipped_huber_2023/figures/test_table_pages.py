@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.claims.model import Claim, Condition, Printed
-from dpnoise_papers.flipped_huber_2023.figures.table_pages import table_1, table_2
+from dpnoise_papers.flipped_huber_2023.figures.privacy import table_1_page
+from dpnoise_papers.flipped_huber_2023.figures.variances import table_2_page
 
 
 def cells(page):
@@ -30,7 +31,7 @@ def test_table_2_has_the_papers_rows_first_with_what_is_printed():
         for epsilon in (1.0, 2.0)
     ]  # fmt: skip
     columns = ["dimension", "delta", "mechanism", "method", "epsilon", "variance"]
-    page, latex = table_2(pd.DataFrame(rows, columns=columns), claims=[claim("1", "800")])
+    page, latex = table_2_page(pd.DataFrame(rows, columns=columns), claims=[claim("1", "800")])
     body = cells(page)
     assert body[0] == ["Laplace, pure (delta = 0)", "1e-08", "800.00 [800]", "400.00"]
     assert body[1] == ["Gaussian, exact*", "1e-08", "3.00", "1.50"]
@@ -48,7 +49,7 @@ def test_table_1_counts_trials_and_says_how_far_the_worst_is_off():
             "t2_in_interval": [1, 1, np.nan], "ranges": [1, 2, np.nan],
         }
     )  # fmt: skip
-    page, latex = table_1(table)
+    page, latex = table_1_page(table)
     assert cells(page) == [
         ["(i)", "2", "1 of 2", "1", "1e-20", "3e-09"],
         ["(i-ii)", "1", "-", "-", "-", "2e-12"],

@@ -8,12 +8,12 @@ from scipy.stats import t
 from dpnoise.noise import Gaussian
 from dpnoise_papers.flipped_huber_2023.table_3 import replicates as module
 from dpnoise_papers.flipped_huber_2023.table_3 import runs
+from dpnoise_papers.flipped_huber_2023.table_3.figures import replicates, replicates_page
 from dpnoise_papers.flipped_huber_2023.table_3.replicates import (
     RUNS_COLUMNS,
     replications,
     summary,
 )
-from dpnoise_papers.flipped_huber_2023.table_3.replicates_figures import page, replicates
 from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Runs
 from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Replicates
 from dpnoise_papers.flipped_huber_2023.table_3.trials import make_split
@@ -308,7 +308,7 @@ def test_page_and_figure_show_every_variant(table):
     table = pd.concat([table, table[table["reading"] == "chosen"].assign(
         reading="split-fixed+penalty-scale-2")])  # fmt: skip
     told = summary(again(), {TOY: table}, claims=CLAIMS, statuses={})
-    text = page(told)
+    text = replicates_page(told)
     for words in (
         "4 times", "Diabetes", "Gaussian by the bound of [53]", "missed the best 0 times",
         "split-fixed+penalty-scale-2", "same noise",
@@ -322,8 +322,8 @@ def test_page_and_figure_show_every_variant(table):
 
 def test_a_data_set_without_printed_numbers_is_shown_too(table):
     told = summary(again(), {TOY: table}, claims=[], statuses={})
-    assert "Diabetes" in page(told)
-    assert "nan" not in page(told)
+    assert "Diabetes" in replicates_page(told)
+    assert "nan" not in replicates_page(told)
     assert len(replicates(told).axes[0].lines) > 0
 
 
@@ -332,5 +332,5 @@ def test_without_data_page_and_figure_are_empty():
         again(), {TOY: replications(settings(), again(), None)}, claims=CLAIMS,
         statuses={TOY: {"reason": "x"}},
     )  # fmt: skip
-    assert "0 times" in page(nothing)
+    assert "0 times" in replicates_page(nothing)
     assert len(replicates(nothing).axes) == 2

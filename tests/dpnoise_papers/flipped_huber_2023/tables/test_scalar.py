@@ -16,7 +16,7 @@ from dpnoise_papers.flipped_huber_2023.settings import (
     ProfilesAtOneVariance,
     PublishedCases,
 )
-from dpnoise_papers.flipped_huber_2023.tables.scalar import (
+from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     densities,
     fisher_information,
     loss_and_bound,

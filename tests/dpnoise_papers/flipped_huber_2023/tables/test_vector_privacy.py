@@ -11,7 +11,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.settings import Algorithm2, Theorem8Search
-from dpnoise_papers.flipped_huber_2023.tables.vector_privacy import (
+from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     VARIANTS,
     algorithm_2,
     iterate,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpnoise_papers.inid_2024.deep.time_limit import TimeLimit
+from dpnoise_papers.inid_2024.deep.run import TimeLimit
 
 
 @pytest.mark.parametrize("pieces", [[1.0] * 200, [0.5, 7.0, 0.1] * 30, [30.0, 20.0, 10.0, 40.0]])

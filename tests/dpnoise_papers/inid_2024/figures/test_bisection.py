@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.inid_2024.figures.bisection import bisection
+from dpnoise_papers.inid_2024.figures.profiles import bisection
 
 
 def test_maps_show_the_counts_and_leave_out_what_has_no_answer():

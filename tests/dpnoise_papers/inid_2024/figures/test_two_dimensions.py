@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from dpnoise_papers.inid_2024.figures.two_dimensions import MECHANISMS, curves
+from dpnoise_papers.inid_2024.figures.profiles import MECHANISMS, curves
 
 
 @pytest.fixture

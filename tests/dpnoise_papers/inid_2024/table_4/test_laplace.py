@@ -8,9 +8,10 @@ import pytest
 
 from dpnoise import SampledLaplace
 from dpnoise_papers.inid_2024.deep.accounting import upper_epsilon
-from dpnoise_papers.inid_2024.table_4.laplace import (
+from dpnoise_papers.inid_2024.table_4.noise import (
     COLUMNS,
     MEASURED_COLUMNS,
+    PRINTED_AS,
     VARIANTS,
     _gaussian,
     _scales,
@@ -20,7 +21,6 @@ from dpnoise_papers.inid_2024.table_4.laplace import (
     noise_over_gaussian,
     table_4_laplace_measured,
 )
-from dpnoise_papers.inid_2024.table_4.noise import PRINTED_AS
 from table_4_toys import SIZES, variants
 
 PRINTED = {1.1: 68.0, 1.4: 60.0, 1.5: 63.0, 2.0: 59.0}

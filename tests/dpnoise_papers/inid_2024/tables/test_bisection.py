@@ -17,7 +17,7 @@ from dpnoise_papers.inid_2024.tables.bisection import (
     repaired_algorithm_1,
     valid_bracket,
 )
-from dpnoise_papers.oracles.gaussian import delta as delta_of
+from dpnoise_papers.oracles import gaussian_delta as delta_of
 from dpnoise_papers.settings import Grid
 
 EPSILON = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 25)])

@@ -8,8 +8,7 @@ import pytest
 from dpnoise.noise import Laplace
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.settings import ApproximateLaplace
-from dpnoise_papers.inid_2024.tables.corollary_6 import approximate_laplace
-from dpnoise_papers.inid_2024.tables.profiles import profile
+from dpnoise_papers.inid_2024.tables.profiles import approximate_laplace, profile
 
 
 def test_one_coordinate_has_a_closed_form():

@@ -17,8 +17,8 @@ from dpnoise_papers.inid_2024.tables.pca import (
     _unit_noise,
     dp_pca_over_models,
     dp_pca_table,
+    printed_sensitivities,
 )
-from dpnoise_papers.inid_2024.tables.pca_variants import printed_sensitivities
 from dpnoise_papers.seeds import generator
 
 VARIANTS = [

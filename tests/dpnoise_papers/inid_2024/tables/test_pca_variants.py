@@ -10,7 +10,7 @@ from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.inid_2024.tables.pca_variants import (
+from dpnoise_papers.inid_2024.tables.pca import (
     VARIANTS,
     printed_sensitivities,
     row_loss,

@@ -9,7 +9,7 @@ from scipy import integrate
 from dpnoise.joint.vectors import Staircase2D
 from dpnoise.noise.stepwise import Staircase, staircase_2d_gamma
 from dpnoise_papers.inid_2024.settings import Crossings, TwoDimensions
-from dpnoise_papers.inid_2024.tables.two_dimensions import (
+from dpnoise_papers.inid_2024.tables.profiles import (
     _scalar_staircase,
     staircase_crossings,
     two_dimensions,

@@ -1,9 +1,10 @@
-"""Minimum variance of each mechanism in K coordinates, by search over quadrature or a lattice.
+"""What independent paths share: a row, the path that recomputes a cell of it, minimum variances.
 
-On the lattice the loss of each coordinate, tilted by e^(tau loss), is spread over six points, so
-that polynomials of degree five keep their means; the coordinates are composed by FFT and summed.
-What is left is the error of the sum at its corner, epsilon, which falls with the square of the
-spacing: two spacings take it away. `dpnoise.privacy` inverts a transform on a complex contour
+The minimum variance of each mechanism in K coordinates is searched for over quadrature or a
+lattice. On the lattice the loss of each coordinate, tilted by e^(tau loss), is spread over six
+points, so that polynomials of degree five keep their means; the coordinates are composed by FFT and
+summed. What is left is the error of the sum at its corner, epsilon, which falls with the square of
+the spacing: two spacings take it away. `dpnoise.privacy` inverts a transform on a complex contour
 instead. Staircase noise goes by adding up its steps, in one and in two dimensions.
 """
 
@@ -11,22 +12,86 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mpmath
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.oracles import densities, gaussian
-from dpnoise_papers.oracles.densities import Density, minimum, minimum_in_box, panels, scalar_delta
+from dpnoise_papers import oracles
+from dpnoise_papers.oracles import Density, minimum, minimum_in_box, panels, scalar_delta
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
 
     from dpnoise._types import Array
-    from dpnoise_papers.oracles.densities import Minimum, Spent
-    from dpnoise_papers.verify.model import Row
+    from dpnoise_papers.oracles import Minimum, Spent
+
+
+# Another vector width of the processor changes cells by at most this (relative), but for a few that
+# are found with less accuracy (docs/cluster.md).
+CLASS = 8.4e-7
+DIGITS = 1e-9  # tables carry ten
+
+
+class NoPathError(Exception):
+    """A row that its path does not cover."""
+
+
+class Answer(NamedTuple):
+    """Value of a cell by an independent path, and how exact that path is.
+
+    A cell agrees within a relative `rtol` of the value, or an absolute `atol`.
+    """
+
+    value: float
+    rtol: float = CLASS
+    atol: float = 0.0
+
+    def agrees(self, cell: float) -> bool:
+        """Whether a cell of a table says the same."""
+        if cell == self.value:
+            return True
+        allowed = max((self.rtol + DIGITS) * abs(self.value), self.atol)
+        return abs(cell - self.value) <= allowed
+
+
+@dataclass(frozen=True)
+class Row:
+    """Row of a result table: its cells, the settings behind the table, and other tables."""
+
+    cells: Mapping[Any, Any]
+    settings: tuple[Any, ...] = ()
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, column: str) -> Any:  # noqa: ANN401
+        """Cell of a column."""
+        return self.cells[column]
+
+    def number(self, column: str) -> float:
+        """Cell of a column as a number."""
+        return float(self.cells[column])
+
+
+class Path(NamedTuple):
+    """Recomputation of a column of a table and, in words, how it goes."""
+
+    compute: Callable[[Row], Answer | float]
+    how: str
+
+    def answer(self, row: Row) -> Answer:
+        """Answer for a row; a bare number is held to the class of reproducibility."""
+        found = self.compute(row)
+        return found if isinstance(found, Answer) else Answer(float(found))
+
+
+Paths = dict[str, dict[str, Path]]
+
 
 _WIDTH = 34.0  # of the lattice, in standard deviations of the tilted sum
 _CELLS = 25  # of the bulk of the noise, each in several stretches
@@ -265,11 +330,11 @@ def minimum_variance(
     `hint` is the shape (alpha / gamma, theta / rho) that a result claims.
     """
     epsilon, delta, sensitivity, dimension = budget
-    pure = densities.laplace(dimension * sensitivity / epsilon).variance
+    pure = oracles.laplace(dimension * sensitivity / epsilon).variance
     if mechanism == "staircase":
         value = staircase_variance(epsilon, sensitivity, dimension)
     elif mechanism == "gaussian":
-        value = gaussian.sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
+        value = oracles.gaussian_sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
     elif method == "pure":
         value = pure
     elif mechanism in {"laplace", "truncated-laplace"}:

@@ -1,6 +1,7 @@
-"""Figures of flipped-huber-2023 in one dimension: densities, privacy losses and profiles, Table I.
+"""Figures of flipped-huber-2023 of densities, privacy losses and profiles; Table I; Lemma 7.
 
-Figures 1, 2 and 5 to 7, and Table I as a map of which regime of (13) holds where.
+Figures 1, 2 and 5 to 7, Table I as a map of which regime of (13) holds where and as a page, and a
+picture of the counterexample to Lemma 7.
 """
 
 from __future__ import annotations
@@ -8,16 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import MaxNLocator
 
+from dpnoise_papers.pages import latex, markdown
 from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 LINES = ("-", "--", ":", "-.")  # by gamma, the most frequent first
 _SMALLEST = 1e-12  # smaller delta is of no use to anyone
@@ -37,7 +40,7 @@ def figure_1(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.scalar.densities` returns it.
+        As `dpnoise_papers.flipped_huber_2023.tables.privacy.densities` returns it.
     """
     alphas = sorted(set(table["alpha"]) - {0.0})
     gammas = list(table.groupby("gamma").size().sort_values(ascending=False, kind="stable").index)
@@ -87,7 +90,7 @@ def figure_2(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information` returns it.
+        As `dpnoise_papers.flipped_huber_2023.tables.privacy.fisher_information` returns it.
     """
     curve = table[(table["mechanism"] == "flipped-huber") & (table["ratio"] > 0)]
     figure, ((axes,),) = page(height=2.8)
@@ -126,7 +129,7 @@ def figure_5(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound` returns it.
+        As `dpnoise_papers.flipped_huber_2023.tables.privacy.loss_and_bound` returns it.
     """
     shifts = sorted(set(table["d"]))
     alpha, gamma = table["alpha"].iloc[0], table["gamma"].iloc[0]
@@ -178,7 +181,7 @@ def figure_6(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `profiles_at_one_variance` of
-        `dpnoise_papers.flipped_huber_2023.tables.scalar` returns it.
+        `dpnoise_papers.flipped_huber_2023.tables.privacy` returns it.
     """
     positive = table[table["delta"] > 0]
     crossing = _crossing(table)
@@ -226,7 +229,7 @@ def figure_7(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale` returns it.
+        As `dpnoise_papers.flipped_huber_2023.tables.privacy.losses_at_one_scale` returns it.
     """
     figure, ((axes,),) = page(height=3.6)
     _cross(axes)
@@ -251,7 +254,7 @@ def table_1(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases` returns it.
+        As `dpnoise_papers.flipped_huber_2023.tables.privacy.published_cases` returns it.
     """
     ratio = table["alpha"] / table["sensitivity"]
     scaled = table["epsilon"] * (table["gamma"] / table["sensitivity"]) ** 2
@@ -274,3 +277,87 @@ def table_1(table: pd.DataFrame) -> Figure:
     axes.set_title("The case of Table I depends on two ratios")
     legend_below(figure)
     return figure
+
+
+_FLOOR = 1e-14  # what is smaller leaves the picture
+_BOUND = "#000000"
+
+
+@house_style()
+def lemma_7(table: pd.DataFrame) -> Figure:
+    """Both sides of Lemma 7 against the size of the difference of two neighbours.
+
+    One panel per dimension. The lemma fails where the curve runs below the black line.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7` returns it.
+    """
+    panels = list(table.groupby("dimension"))
+    figure, (axes,) = page(1, len(panels), height=3.1, sharey=True)
+    for panel, (dimension, rows) in zip(axes, panels, strict=True):
+        _draw(panel, rows)
+        panel.set_title(f"K = {dimension}")
+        panel.set_xlabel(r"$\|d\|_2\,/\,\Delta_2$")
+    first = table.iloc[0]
+    axes[0].set_ylabel("probability, logarithmic")
+    axes[0].set_ylim(_FLOOR, 1)
+    values = rf"$\alpha={first['alpha']:g},\ \gamma={first['gamma']:g},"
+    values += rf"\ \epsilon={first['epsilon']:g}$"
+    noise = f"flipped Huber noise, {values}, $\\Delta=1$, all entries of $d$ equal"
+    legend_below(figure, title=noise)
+    return figure
+
+
+def _draw(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw the probability, the bound and the stretch between them."""
+    x, right = rows["norm_ratio"].to_numpy(), rows["right"].to_numpy()
+    left = np.maximum(rows["left"].to_numpy(), _FLOOR / 10)
+    axes.plot(
+        x, left, **look("flipped-huber"),
+        label=r"probability that the affine loss is at most $-\epsilon$",
+    )  # fmt: skip
+    axes.plot(x, right, color=_BOUND, linewidth=1, label="lower bound that Lemma 7 claims")
+    axes.fill_between(
+        x, left, right, where=left < right, color=_BOUND, alpha=0.12, linewidth=0,
+        label="the lemma is false here",
+    )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xlim(x[0], x[-1])
+
+
+def table_1_page(table: pd.DataFrame) -> tuple[str, str]:
+    """Table I as Markdown and LaTeX: for each case and border, what random trials found.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.privacy.published_cases` returns it.
+    """
+    rows = []
+    for case, own in table.groupby("case", sort=False):
+        inside = own[["t1_in_interval", "t2_in_interval"]].dropna()
+        rows.append(
+            {
+                "case": f"({case})",
+                "trials": str(len(own)),
+                "t1 and t2 inside": f"{int((inside == 1).all(axis=1).sum())} of {len(inside)}",
+                "other ranges that hold epsilon": f"{(own['ranges'] - 1).abs().max():.0f}",
+                "largest error of the loss": _error(own["loss_error"]),
+                "largest error of delta": _error(own["relative_error"]),
+            }
+        )
+    title = "Table I of flipped-huber-2023: the cases of the exact scalar profile (13)"
+    note = (
+        "Random parameters, the formulas as printed at 50 digits; (i-ii) is the border of two "
+        "cases, where intervals and ranges are not tested. Errors are relative, those of delta "
+        "against our own profile."
+    )
+    shown = pd.DataFrame(rows).replace({"nan": "-", "0 of 0": "-"})
+    return markdown(title, note, shown), latex(shown)
+
+
+def _error(errors: pd.Series) -> str:
+    """Largest error of a column in words."""
+    return f"{errors.abs().max():.0e}"
