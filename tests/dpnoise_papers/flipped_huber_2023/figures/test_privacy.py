@@ -1,12 +1,24 @@
-"""Figures 5 to 7 and the map of Table I show what their tables hold."""
+"""Figures 5 to 7 and the map of Table I show what their tables hold.
+
+The picture of Lemma 7: what it shows is what the table holds, with the same bytes each time.
+"""
+
+from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_5, figure_6, figure_7, table_1
+from dpnoise_papers.flipped_huber_2023.figures.privacy import (
+    figure_5,
+    figure_6,
+    figure_7,
+    lemma_7,
+    table_1,
+)
 from dpnoise_papers.flipped_huber_2023.settings import (
+    Lemma7,
     LossAndBound,
     LossesAtOneScale,
     ProfilesAtOneVariance,
@@ -16,6 +28,7 @@ from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     losses_at_one_scale,
     profiles_at_one_variance,
 )
+from dpnoise_papers.flipped_huber_2023.theory.counterexamples import lemma_7 as tabulate
 from dpnoise_papers.settings import Grid
 
 
@@ -131,3 +144,27 @@ def test_every_trial_stands_at_its_two_ratios_with_its_case_named():
 def test_a_trial_that_contradicts_the_table_is_crossed(changes):
     (axes,) = table_1(cases(**changes)).axes
     assert len(points(axes, "x")) == 6
+
+
+@pytest.fixture(scope="module")
+def table():
+    return tabulate(Lemma7(alpha=1.0, gamma=1.0, epsilon=2.0, points=20))
+
+
+def test_both_sides_are_drawn_in_each_panel(table):
+    figure = lemma_7(table)
+    panels = figure.axes
+    for panel, (dimension, rows) in zip(panels, table.groupby("dimension"), strict=True):
+        curve, bound = panel.lines
+        assert panel.get_title(loc="left") == f"K = {dimension}"
+        seen = rows["left"].to_numpy() > 1e-14
+        assert np.array_equal(curve.get_ydata()[seen], rows["left"].to_numpy()[seen])
+        assert np.array_equal(bound.get_ydata(), rows["right"])
+        assert np.array_equal(curve.get_xdata(), rows["norm_ratio"])
+        assert panel.get_yscale() == "log"
+        (shade,) = panel.collections
+        height = shade.get_paths()[0].get_extents()
+        assert height.y1 == pytest.approx(rows["right"].iloc[0])
+    (legend,) = figure.legends
+    assert any("false here" in text.get_text() for text in legend.get_texts())
+    assert r"\alpha=1" in legend.get_title().get_text()

@@ -46,12 +46,12 @@ def test_bounds_are_on_the_safe_side(table):
         assert (rows["floor"] <= rows["variance"]).all()
 
 
-RECORDED = Path(__file__).parents[4] / "docs/snapshot/flipped-huber-2023/which-noise.csv.xz"
+RECORDED = Path(__file__).parents[3] / "docs/snapshot/flipped-huber-2023/which-noise.csv.xz"
 
 
 def test_the_recorded_table_is_on_the_grid_of_the_settings_and_agrees_where_it_is_recomputed(table):
     recorded = read_table(RECORDED)
-    grid = load(Path(__file__).parents[4] / "config.yaml").flipped_huber_2023.which_noise
+    grid = load(Path(__file__).parents[3] / "config.yaml").flipped_huber_2023.which_noise
     for column, values in zip(("dimension", "epsilon", "delta"), grid, strict=True):
         assert set(recorded[column]) == set(values[1])
     keys = ["set", "dimension", "epsilon", "delta", "mechanism"]
