@@ -35,10 +35,10 @@ class _Function:
     """What tables, figures and pages have in common.
 
     `function` is a full dotted name, or one that starts with a dot, below the subpackage of the
-    paper, such as '.tables.variances.figure_4a'; `reads` are result tables without '.csv', such as 'figure-4a'
-    or 'other-paper/figure-4a'; `parts` is the setting of the paper that lists the parts, such as
-    'table_3.tasks'. With `claims` the function takes the claims of the paper as keyword `claims`.
-    `memory` is in MB.
+    paper, such as '.tables.variances.vector_variances'; `reads` are result tables without '.csv',
+    such as 'figure-4a' or 'other-paper/figure-4a'; `parts` is the setting of the paper that lists
+    the parts, such as 'table_3.tasks'. With `claims` the function takes the claims of the paper as
+    keyword `claims`. `memory` is in MB.
     """
 
     function: str

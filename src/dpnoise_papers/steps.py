@@ -141,7 +141,12 @@ def _reason(file: Path, table: OptionalTable) -> str:
 PUBLISHED = "published"
 _NAMED = 5  # claims in a message
 FORMATS = ("svg", "pdf", "png")
-_DATA = "dpnoise_papers.data.given.read_data"
+# Who reads the data of an item, by the folder below data/prepared.
+_READERS = {
+    "city": "dpnoise_papers.data.city.counts.read_city",
+    "images": "dpnoise_papers.data.images.read_images",
+}
+_READER = "dpnoise_papers.data.sets.read_prepared"
 _CLAIMS = "dpnoise_papers.claims.published.read_claims"
 _BESIDE = "dpnoise_papers.claims.judge.printed_beside"
 _BOUNDS = "dpnoise_papers.claims.judge.bounds_beside"
@@ -341,7 +346,7 @@ def _told(
         return {
             "by_part": by_part,
             "claims": claims,
-            "data": _DATA if declared.data else "",
+            "data": _READERS.get(declared.data[0].split("/")[0], _READER) if declared.data else "",
             "module": paper.module,
             "settings": _own_part(
                 sections(config, paper.module, declared.settings),

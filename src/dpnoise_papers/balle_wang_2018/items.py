@@ -11,9 +11,8 @@ _GAIN = ".tables.gaussian_calibration.classical_against_analytic"
 _MEANS = ".tables.releases.mean_estimation"
 _HISTOGRAMS = ".tables.releases.histograms"
 _HEAT_MAPS = ".tables.heat_maps.heat_maps"
-_DRAWING = "figures"
-_MEAN_CURVES = Figure(function=f"{_DRAWING}.mean_curves")
-_HISTOGRAM_CURVES = Figure(function=f"{_DRAWING}.histogram_curves")
+_MEAN_CURVES = Figure(function=".figures.mean_curves")
+_HISTOGRAM_CURVES = Figure(function=".figures.histogram_curves")
 _DRAWN = ".figures.maps"
 
 PAPER = Paper(
@@ -50,7 +49,7 @@ PAPER = Paper(
             "beside the release of zeros, which uses no data. At epsilon = 0.1 and 1 the positive "
             "part lies on James-Stein's curve; soft thresholding is near the zeros at 0.01 and 0.1.",
             table=Table(function=_MEANS),
-            figure=Figure(function=f"{_DRAWING}.denoised_means"),
+            figure=Figure(function=".figures.denoised_means"),
         ),
         Item(
             id="figure-3a",
@@ -99,7 +98,7 @@ PAPER = Paper(
             "beside the release of zeros, which uses no data. At epsilon = 1 the positive part lies "
             "on James-Stein's curve.",
             table=Table(function=_HISTOGRAMS),
-            figure=Figure(function=f"{_DRAWING}.denoised_histograms"),
+            figure=Figure(function=".figures.denoised_histograms"),
         ),
         Item(
             id="figure-4",

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from dpnoise_papers.beyond.which_noise import lower, upper
+from dpnoise_papers.pages import from_template
 from dpnoise_papers.result_files import read_table, write_text
 from dpnoise_papers.style import COLOURS, GREY, TEXT, house_style, legend_below, page, power_of_ten
 
@@ -175,23 +175,9 @@ def data(table: pd.DataFrame) -> dict[str, Any]:
 
 def render(table: pd.DataFrame) -> str:
     """The page as HTML."""
-    environment = Environment(
-        loader=PackageLoader("dpnoise_papers.beyond"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    loader = environment.loader
-    assert loader  # noqa: S101 - just given
-    style, script = (
-        Markup(loader.get_source(environment, name)[0])  # noqa: S704 - our own files
-        for name in ("explore.css", "explore.js")
-    )
     content = json.dumps(data(table), separators=(",", ":"), sort_keys=True)
     content = Markup(content.replace("<", "\\u003c"))  # noqa: S704 - nothing ends the script
-    return environment.get_template("explore.html.jinja").render(
-        style=style, script=script, data=content
-    )
+    return from_template("dpnoise_papers.beyond", "explore", filters={}, names={}, data=content)
 
 
 if __name__ == "__main__":

@@ -139,23 +139,13 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
 
 
 def _scale(axes: Axes, label: str) -> None:
-    """Give a panel its logarithmic axis, with round numbers, and lines between data sets."""
+    """Give a panel its axis, with space on the left for the unit of each data set."""
     axes.set_xscale("log")
     left, right = axes.get_xlim()
     left, right = min(left, 0.45), max(right, 1.6)
-    # space on the left for the unit of each data set
     left /= (right / left) ** 0.2
     axes.set_xlim(left, right)
-    steps = (1, 1.5, 2, 3, 5, 7) if right / left < 20 else (1, 3)
-    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=50))
-    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.axvline(1, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-    axes.set_xlabel(label)
-    for tick in axes.get_yticks():
-        axes.axhline(tick + 0.5, color=GREY, alpha=0.3, linewidth=0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    _axis(axes, label, dense=20)
 
 
 def _key() -> list[Line2D]:
@@ -539,10 +529,13 @@ def _ends(row: dict[Hashable, Any], column: str, unit: float = 1.0) -> list[floa
     return [row[f"{column}{end}"] / unit for end in ENDS]
 
 
-def _axis(axes: Axes, label: str) -> None:
+def _axis(axes: Axes, label: str, dense: float = 12) -> None:
+    """Give a panel a logarithmic axis with round numbers, more of them where it spans less than
+    `dense`, and lines between data sets.
+    """
     axes.set_xscale("log")
     left, right = axes.get_xlim()
-    steps = (1, 1.5, 2, 3, 5, 7) if right / left < 12 else (1, 3)
+    steps = (1, 1.5, 2, 3, 5, 7) if right / left < dense else (1, 3)
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=50))
     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(NullLocator())

@@ -442,7 +442,7 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
 
     Columns `COLUMNS`, one row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal`
     are standard deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta`
-    for samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_variants`). sre and ev
+    for samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see above). sre and ev
     are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the same
     variant and family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian noise
     of the same variant ('unclipped' for 'approximate'). Both are paired by trial, and each has its
