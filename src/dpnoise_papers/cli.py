@@ -275,7 +275,7 @@ def _data_images(arguments: argparse.Namespace) -> int:
 
 def _data_count_trips(arguments: argparse.Namespace) -> int:
     """Write the tables of Manhattan's counts that replace single trips."""
-    from dpnoise_papers.data.city.counts import write_counts
+    from dpnoise_papers.data.city import write_counts
     from dpnoise_papers.data.copies import check_mirror
     from dpnoise_papers.data.sets import DatasetUnavailable
 

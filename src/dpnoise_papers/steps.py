@@ -143,7 +143,7 @@ _NAMED = 5  # claims in a message
 FORMATS = ("svg", "pdf", "png")
 # Who reads the data of an item, by the folder below data/prepared.
 _READERS = {
-    "city": "dpnoise_papers.data.city.counts.read_city",
+    "city": "dpnoise_papers.data.city.read_city",
     "images": "dpnoise_papers.data.images.read_images",
 }
 _READER = "dpnoise_papers.data.sets.read_prepared"

@@ -11,7 +11,7 @@ import pytest
 from dpnoise.calibration import gaussian as module
 from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise_papers.oracles import is_private
+from dpnoise_papers.verify.oracles import is_private
 
 EPSILONS = [0.0, 1e-300, 1e-20, 1e-8, 1e-3, 0.1, 0.5, 1.0, 3.0, 20.0, 100.0, 710.0, 1000.0]
 DELTAS = [1e-300, 1e-200, 1e-50, 1e-16, 1e-10, 1e-6, 1e-3, 0.1, 0.3, 0.5, 0.51, 0.9, 0.9999]

@@ -8,7 +8,7 @@ import pytest
 
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta, log_delta_and_slope
-from dpnoise_papers.oracles import gaussian_delta as delta
+from dpnoise_papers.verify.oracles import gaussian_delta as delta
 
 
 def exact_delta(mu, epsilon):

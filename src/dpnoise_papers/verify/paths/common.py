@@ -20,8 +20,8 @@ import mpmath
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers import oracles
-from dpnoise_papers.oracles import Density, minimum, minimum_in_box, panels, scalar_delta
+from dpnoise_papers.verify import oracles
+from dpnoise_papers.verify.oracles import Density, minimum, minimum_in_box, panels, scalar_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpnoise._types import Array
-    from dpnoise_papers.oracles import Minimum, Spent
+    from dpnoise_papers.verify.oracles import Minimum, Spent
 
 
 # Another vector width of the processor changes cells by at most this (relative), but for a few that

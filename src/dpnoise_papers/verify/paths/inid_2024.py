@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers import oracles
-from dpnoise_papers.oracles import panels
+from dpnoise_papers.verify import oracles
+from dpnoise_papers.verify.oracles import panels
 from dpnoise_papers.verify.paths.common import (
     CLASS,
     Answer,

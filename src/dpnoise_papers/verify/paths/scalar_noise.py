@@ -13,9 +13,9 @@ import mpmath as mp
 import numpy as np
 from scipy import optimize, special
 
-from dpnoise_papers import oracles
 from dpnoise_papers.grids import values
-from dpnoise_papers.oracles import minimum
+from dpnoise_papers.verify import oracles
+from dpnoise_papers.verify.oracles import minimum
 from dpnoise_papers.verify.paths.common import (
     Answer,
     Path,

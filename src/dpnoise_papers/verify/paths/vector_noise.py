@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers import oracles
-from dpnoise_papers.oracles import SIMPLE, panels
+from dpnoise_papers.verify import oracles
+from dpnoise_papers.verify.oracles import SIMPLE, panels
 from dpnoise_papers.verify.paths.common import (
     CLASS,
     Answer,

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from dpnoise_papers import oracles
+from dpnoise_papers.verify import oracles
 from dpnoise_papers.verify.paths.common import profile
 
 

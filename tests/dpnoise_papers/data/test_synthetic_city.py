@@ -8,7 +8,7 @@ import pytest
 
 from city_maps import town
 from dpnoise.denoise.graph import Graph
-from dpnoise_papers.data.city.synthetic import complete_city, street_graph
+from dpnoise_papers.data.synthetic_city import complete_city, street_graph
 
 
 def test_it_is_the_same_for_the_same_seed_and_about_the_size_asked():

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
-from dpnoise_papers.data.city.counts import (
+from dpnoise_papers.data.city import (
     EVENTS,
     HOURS,
     ROADS,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
+
 EARTH_RADIUS = 6_371_008.8  # metres, the mean radius of the WGS84 ellipsoid
 
 

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise_papers import oracles
-from dpnoise_papers.oracles import minimum, minimum_in_box, scalar_delta
+from dpnoise_papers.verify import oracles
+from dpnoise_papers.verify.oracles import minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.paths.common import minimum_moment
 from dpnoise_papers.verify.paths.inid_2024 import minimum_cost
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.denoise.graph import Graph
-from dpnoise_papers.data.city.counts import City, Hour, Spreading, count_events
-from dpnoise_papers.data.city.roads import largest_component, two_core
+from dpnoise_papers.data.city import City, Hour, Spreading, count_events
+from dpnoise_papers.data.roads import largest_component, two_core
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
+
 
 _BLOCK = (270.0, 80.0)  # metres between avenues and between streets
 _BEND = 0.15  # of a block; below 1/4 no two sections can cross
@@ -94,7 +95,7 @@ def complete_city(
 ) -> City:
     """City with counts for every hour asked for, synthetic where there are none.
 
-    `city` is what could be had, as `dpnoise_papers.data.city.counts.read_city` returns it. `rows`
+    `city` is what could be had, as `dpnoise_papers.data.city.read_city` returns it. `rows`
     and `columns` are the size of the synthetic street grid, `events` the synthetic pick-ups and
     drop-offs in each hour. `events_per_cab` are kept of a cab in an hour; synthetic cabs make as
     many. `bandwidth` and `reach` are in metres, as for real trips.

@@ -7,16 +7,16 @@ import pytest
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
 from dpnoise.denoise.graph import Graph
-from dpnoise_papers.data.city.roads import (
+from dpnoise_papers.data.copies import places_of
+from dpnoise_papers.data.fetch import obtain
+from dpnoise_papers.data.registry import read_cities
+from dpnoise_papers.data.roads import (
     EARTH_RADIUS,
     great_circle,
     junction_graph,
     local_metres,
     split_map,
 )
-from dpnoise_papers.data.copies import places_of
-from dpnoise_papers.data.fetch import obtain
-from dpnoise_papers.data.registry import read_cities
 
 
 def test_a_small_map_by_hand():

@@ -4,7 +4,7 @@ The counts behind Figures 2, 5 and 6 of balle-wang-2018 were never published. 'S
 replace them: trips sampled on working days from 2009 to 2015, whose cabs are not known. Each
 trip is taken for the only one of its cab, and the counts are multiplied to the total of the
 paper's own day and hour. Another kind, 'synthetic', is made in
-`dpnoise_papers.data.city.synthetic` where these cannot be had.
+`dpnoise_papers.data.synthetic_city` where these cannot be had.
 
 The repository ships the counts of the sampled trips and no trip: the table `EVENTS` by junction and
 hour, and what became of the trips by hour, `HOURS`. Both hold for the settings that the registry
@@ -37,10 +37,10 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise_papers.data.city.roads import junction_graph, local_metres, split_map
 from dpnoise_papers.data.copies import places_of
 from dpnoise_papers.data.fetch import obtain_all
 from dpnoise_papers.data.registry import read_cities
+from dpnoise_papers.data.roads import junction_graph, local_metres, split_map
 from dpnoise_papers.data.sets import Contents, DatasetUnavailable, read_arrays
 from dpnoise_papers.result_files import write_bytes
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.city.roads import RoadGraph
+    from dpnoise_papers.data.roads import RoadGraph
     from dpnoise_papers.data.tables import DataTable
 
     Flags = NDArray[np.bool_]
