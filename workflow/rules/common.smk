@@ -6,7 +6,12 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from dpnoise_papers.making import code_digest, plan_sources, record_path, remember_digests
+from dpnoise_papers.making import (
+    code_digest,
+    plan_sources,
+    record_path,
+    remember_digests,
+)
 from dpnoise_papers.item import papers
 from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.run.doubts import (
