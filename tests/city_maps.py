@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpnoise_papers.data.city.counts import City, Hour, Tally
+from dpnoise_papers.data.city import City, Hour, Tally
 
 STEP = 0.001  # degrees between neighbouring nodes
 LATITUDE, LONGITUDE = 40.75, -73.98

@@ -23,7 +23,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise_papers.oracles.gaussian import delta
+from dpnoise_papers.verify.oracles import gaussian_delta as delta
 from exact_profile import exact_log_delta, staircase_delta
 
 DIGITS = 60

@@ -9,7 +9,7 @@ from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.config import load, typed
 from dpnoise_papers.item import papers
-from dpnoise_papers.making.job import read_tables, resolve
+from dpnoise_papers.making import read_tables, resolve
 from dpnoise_papers.result_files import write_table, write_text
 from dpnoise_papers.review.making import Folders
 from dpnoise_papers.steps import steps

@@ -7,8 +7,7 @@ import numpy as np
 
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.table_4.laplace import table_4_laplace
-from dpnoise_papers.inid_2024.table_4.noise import table_4
+from dpnoise_papers.inid_2024.table_4.noise import table_4, table_4_laplace
 
 CLAIMS = Path(__file__).parents[1] / "published" / "inid-2024.csv"
 SIZES = np.array([30.0, 30.0, 1000.0])

@@ -7,7 +7,7 @@ import figure_checks
 from dpnoise_papers import style
 from dpnoise_papers.config import load, sections, typed
 from dpnoise_papers.item import papers
-from dpnoise_papers.making.job import resolve
+from dpnoise_papers.making import resolve
 
 NAME = "flipped Huber"
 

@@ -15,13 +15,12 @@ from PIL import Image
 
 import figure_checks
 from dpnoise_papers import style
-from dpnoise_papers.claims.beside import printed_numbers
-from dpnoise_papers.claims.judge import LEGEND, SIGNS, judge
+from dpnoise_papers.claims.judge import LEGEND, SIGNS, judge, printed_numbers
 from dpnoise_papers.claims.published import read_claims
-from dpnoise_papers.descent.names import in_order
-from dpnoise_papers.flipped_huber_2023.figures.scalar import figure_1, figure_2
+from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_1, figure_2
 from dpnoise_papers.flipped_huber_2023.table_3.figures import table_3
 from dpnoise_papers.flipped_huber_2023.table_3.protocols import JUDGED_BY as RESULT
+from dpnoise_papers.style import in_order
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
 
@@ -108,7 +107,7 @@ def test_a_new_process_writes_the_same_bytes(tmp_path):
     fisher_table().to_csv(tmp_path / "table.csv", index=False)
     code = (
         "import pandas as pd; from dpnoise_papers import style;"
-        "from dpnoise_papers.flipped_huber_2023.figures.scalar import figure_2;"
+        "from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_2;"
         f"table = pd.read_csv({str(tmp_path / 'table.csv')!r});"
         f"style.save(figure_2(table), {str(tmp_path / 'there')!r})"
     )

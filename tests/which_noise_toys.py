@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from dpnoise_papers.beyond.which_noise.table import COLUMNS
+from dpnoise_papers.beyond.which_noise import COLUMNS
 
 MECHANISMS = ("K-norm", "staircase in the norm", "Gaussian", "Laplace")
 

@@ -275,7 +275,7 @@ def _data_images(arguments: argparse.Namespace) -> int:
 
 def _data_count_trips(arguments: argparse.Namespace) -> int:
     """Write the tables of Manhattan's counts that replace single trips."""
-    from dpnoise_papers.data.city.counts import write_counts
+    from dpnoise_papers.data.city import write_counts
     from dpnoise_papers.data.copies import check_mirror
     from dpnoise_papers.data.sets import DatasetUnavailable
 
@@ -494,7 +494,7 @@ def _outcome(arguments: argparse.Namespace) -> int:
 
 def _costs(arguments: argparse.Namespace) -> int:
     """Write the table of costs of a document anew, or say what a run costs on this machine."""
-    from dpnoise_papers.cluster.calibration import compared, record
+    from dpnoise_papers.cluster.costs import compared, record
     from dpnoise_papers.config import load
     from dpnoise_papers.item import papers
     from dpnoise_papers.review.making import write_costs

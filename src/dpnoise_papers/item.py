@@ -1,7 +1,7 @@
 """Declaration of the items of a paper: which functions make its tables, figures and pages.
 
 An item is what a paper numbers (a figure, a table) or what we add to it. `items.py` of each paper
-declares its items by full dotted names; rules, dependencies, captions of the report and targets
+declares its items by names of functions; rules, dependencies, captions of the report and targets
 follow from the declarations (`dpnoise_papers.steps`). Nothing here imports what it names.
 Each paper that is reproduced is a subpackage with `items.py` and `settings.py`.
 
@@ -34,10 +34,11 @@ MODULES = ("flipped_huber_2023", "flipped_huber_slides", "balle_wang_2018", "ini
 class _Function:
     """What tables, figures and pages have in common.
 
-    `function` is a full dotted name; `reads` are result tables without '.csv', such as 'figure-4a'
-    or 'other-paper/figure-4a'; `parts` is the setting of the paper that lists the parts, such as
-    'table_3.tasks'. With `claims` the function takes the claims of the paper as keyword `claims`.
-    `memory` is in MB.
+    `function` is a full dotted name, or one that starts with a dot, below the subpackage of the
+    paper, such as '.tables.variances.vector_variances'; `reads` are result tables without '.csv',
+    such as 'figure-4a' or 'other-paper/figure-4a'; `parts` is the setting of the paper that lists
+    the parts, such as 'table_3.tasks'. With `claims` the function takes the claims of the paper as
+    keyword `claims`. `memory` is in MB.
     """
 
     function: str
@@ -100,7 +101,7 @@ class Item:
     `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
     what the reader of the report should know; whatever is shown there needs it. An item that needs
     an `extra` of this package is optional: no default target makes it, only the target of its own,
-    which has the name `target`, by default that of the extra (`dpnoise_papers.optional`).
+    which has the name `target`, by default that of the extra (`dpnoise_papers.steps`).
     """
 
     id: str
@@ -145,6 +146,22 @@ class Paper:
     id: str
     items: tuple[Item, ...]
     shows: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Complete the names of functions that start with a dot."""
+        object.__setattr__(self, "items", tuple(map(self._named_in_full, self.items)))
+
+    def _named_in_full(self, item: Item) -> Item:
+        short = {
+            kind: declared
+            for kind in ("table", "figure", "page")
+            if (declared := getattr(item, kind)) and declared.function.startswith(".")
+        }
+        full = {
+            kind: replace(one, function=f"dpnoise_papers.{self.module}{one.function}")
+            for kind, one in short.items()
+        }
+        return replace(item, **full)
 
     @property
     def module(self) -> str:

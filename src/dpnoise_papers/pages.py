@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,30 @@ def latex(table: pd.DataFrame) -> str:
     shown = table.map(typeset).rename(columns=typeset)
     written: str = shown.to_latex(index=False, column_format="l" * len(shown.columns))
     return written
+
+
+def from_template(
+    package: str, name: str, *, filters: Mapping[str, Any], names: Mapping[str, Any], **told: object
+) -> str:
+    """Page of the template `name`.html.jinja of a package, with its style and script beside it.
+
+    `filters` and `names` are those that the template uses; it is told `told`, `style` and `script`.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - two pages
+    from markupsafe import Markup  # noqa: PLC0415
+
+    loader = PackageLoader(package)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    environment.filters |= filters
+    environment.globals |= names
+    style, script = (
+        Markup(loader.get_source(environment, f"{name}.{end}")[0])  # noqa: S704 - our own files
+        for end in ("css", "js")
+    )
+    template = environment.get_template(f"{name}.html.jinja")
+    return template.render(style=style, script=script, **told)
 
 
 def one_line(text: str) -> str:

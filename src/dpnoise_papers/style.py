@@ -15,6 +15,8 @@ A figure function is decorated with `house_style()` and starts with `page`:
         ...
         legend_below(figure)
         return figure
+
+The names of data sets are those in figures and pages of private coordinate descent.
 """
 
 from __future__ import annotations
@@ -38,11 +40,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axis import Axis
     from matplotlib.legend import Legend
+
 
 PAGE = 7.16  # inches; the width of every figure
 TEXT = 8  # points, for every text
@@ -283,3 +286,29 @@ def _accessible(svg: bytes, description: str) -> bytes:
     told = f"</title>\n <desc>{text}</desc>" if text else "</title>"
     parts = svg.partition(b"<svg ")
     return parts[0] + b'<svg role="img" ' + parts[2].replace(b"</title>", told.encode(), 1)
+
+
+MECHANISMS = {**NAMES, "gaussian-tight": "Gaussian, tight account"}
+_DATASETS = {  # in the order of Table III of flipped-huber-2023
+    "houses": "Houses",
+    "wine-quality": "Wine quality",
+    "pumpkin-seeds": "Pumpkin seeds",
+    "heart-statlog": "Heart",
+    "california": "California",
+    "boston": "Boston housing",
+    "airfoil": "Airfoil",
+    "diabetes": "Diabetes",
+}
+
+
+def title(dataset: str) -> str:
+    """Name of a data set for people, from its name in data/registry.yaml."""
+    return _DATASETS.get(dataset, dataset.replace("-", " ").capitalize())
+
+
+def in_order(datasets: Iterable[str]) -> list[str]:
+    """Data sets in the order of the printed table, then the others by name."""
+    known = list(_DATASETS)
+    return sorted(
+        set(datasets), key=lambda name: (known.index(name) if name in known else len(known), name)
+    )

@@ -10,7 +10,7 @@ import pytest
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.config import config_model
 from dpnoise_papers.item import PART, Figure, Item, Table, papers
-from dpnoise_papers.making.job import resolve
+from dpnoise_papers.making import resolve
 
 ROOT = Path(__file__).parents[2]
 ITEMS = [(paper, item) for paper in papers() for item in paper.items]

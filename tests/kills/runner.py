@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import psutil
 
-from dpnoise_papers.making.job import FOLDER
+from dpnoise_papers.making import FOLDER
 from pipeline_copy import command, environment
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pytest
 
 import caption_words
 import figure_checks
-from dpnoise_papers.claims.beside import bounds_beside, printed_beside
+from dpnoise_papers.claims.judge import bounds_beside, printed_beside
 from dpnoise_papers.item import PART, papers
-from dpnoise_papers.making.job import read_tables, resolve
+from dpnoise_papers.making import read_tables, resolve
 
 ROOT = Path(__file__).parents[2]
 PAPERS = {paper.id: paper for paper in papers()}

@@ -166,7 +166,7 @@ def test_sigterm_ends_a_run_while_the_controller_is_down(cluster, copy):
 
 
 def test_a_failing_job_is_noticed(cluster, copy):
-    module = copy / "src/dpnoise_papers/flipped_huber_2023/tables/scalar.py"
+    module = copy / "src/dpnoise_papers/flipped_huber_2023/tables/privacy.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('broken on purpose')\n")
     run = start(copy, cluster.environment, TARGETS[0], *SUBMITTED, "--retries", "0")
     output = said(run)

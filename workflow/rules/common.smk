@@ -6,9 +6,12 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from dpnoise_papers.making.job import record_path
-from dpnoise_papers.making.sources import code_digest, plan_sources, remember_digests
-from dpnoise_papers.optional import optional_tables, standing, targets
+from dpnoise_papers.making import (
+    code_digest,
+    plan_sources,
+    record_path,
+    remember_digests,
+)
 from dpnoise_papers.item import papers
 from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.run.doubts import (
@@ -29,7 +32,16 @@ from dpnoise_papers.run.start import (
     stray_files,
     warning,
 )
-from dpnoise_papers.steps import PUBLISHED, named_results, steps, target, verdicts
+from dpnoise_papers.steps import (
+    PUBLISHED,
+    named_results,
+    optional_tables,
+    standing,
+    steps,
+    target,
+    targets,
+    verdicts,
+)
 
 if IS_MAIN and refusal():
     raise WorkflowError(refusal())

@@ -10,7 +10,7 @@ from dpnoise_papers.data.registry import (
 )
 
 DATASET_CONTENTS = "dpnoise_papers.data.sets.dataset_contents"
-CITY_CONTENTS = "dpnoise_papers.data.city.counts.city_contents"
+CITY_CONTENTS = "dpnoise_papers.data.city.city_contents"
 IMAGES_CONTENTS = "dpnoise_papers.data.images.images_contents"
 REGISTRY = read_registry("data/registry.yaml")
 CITIES = read_cities("data/cities.yaml")

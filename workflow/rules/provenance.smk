@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dpnoise_papers.making.job import FOLDER
+from dpnoise_papers.making import FOLDER
 from dpnoise_papers.run.provenance import Origin, origins, revision, told
 
 DEFAULT = {path for paper in PAPERS for path in target(SETTINGS, paper)}

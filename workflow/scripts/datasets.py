@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from dpnoise_papers.making.job import job, read_statuses
+from dpnoise_papers.making import job, read_statuses
 from dpnoise_papers.result_files import write_table
 
 COLUMNS = ["name", "status", "samples", "features", "fingerprint", "reason"]

@@ -3,7 +3,7 @@
 import gc
 from pathlib import Path
 
-from dpnoise_papers.making.job import job, read_tables, resolve
+from dpnoise_papers.making import job, read_tables, resolve
 
 given, params = snakemake.input, snakemake.params
 gc.disable()  # a figure leaves little garbage; looking for it took a tenth of the time

@@ -1,7 +1,7 @@
 """Write the tables of one item for people, in one text for each format."""
 
 from dpnoise_papers import result_files
-from dpnoise_papers.making.job import job, read_tables, resolve
+from dpnoise_papers.making import job, read_tables, resolve
 
 given, params = snakemake.input, snakemake.params
 with job(snakemake) as log:

@@ -5,7 +5,7 @@ from functools import partial
 from io import StringIO
 
 from dpnoise_papers.data.sets import prepare
-from dpnoise_papers.making.job import job, resolve
+from dpnoise_papers.making import job, resolve
 
 params, places = snakemake.params, dict(snakemake.config["datasets"])
 strict = places.pop("strict")

@@ -2,7 +2,7 @@
 
 import json
 
-from dpnoise_papers.making.job import job, read_statuses
+from dpnoise_papers.making import job, read_statuses
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.run.provenance import files_made, run_stamp
 

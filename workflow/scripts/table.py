@@ -4,8 +4,7 @@ import time
 
 from dpnoise_papers import result_files
 from dpnoise_papers.config import typed
-from dpnoise_papers.making.job import PROCESSOR_TIME, job, read_statuses, read_tables, resolve
-from dpnoise_papers.optional import DIGEST
+from dpnoise_papers.making import PROCESSOR_TIME, job, read_statuses, read_tables, resolve
 
 given, params = snakemake.input, snakemake.params
 with job(snakemake) as log:
@@ -26,7 +25,7 @@ with job(snakemake) as log:
     made = resolve(params.function)(*settings, *data, *tables, **keywords)
     made = made if isinstance(made, tuple) else (made,)
     if "digest" in params.keys():  # noqa: SIM118 - of an optional item; params is no mapping
-        made = [table.assign(**{DIGEST: params.digest}) for table in made]
+        made = [table.assign(settings_digest=params.digest) for table in made]
     for table, path in zip(made, snakemake.output, strict=True):
         result_files.write_table(table, path)
         log.append(f"{path}: {len(table)} rows")

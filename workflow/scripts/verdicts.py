@@ -8,7 +8,7 @@ from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import misfits, read_tables
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.claims.report import markdown
-from dpnoise_papers.making.job import job, read_statuses
+from dpnoise_papers.making import job, read_statuses
 from dpnoise_papers.result_files import write_table, write_text
 
 given, params = snakemake.input, snakemake.params

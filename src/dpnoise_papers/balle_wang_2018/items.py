@@ -7,14 +7,13 @@ from dpnoise_papers.item import Figure, Item, Paper, Table
 _CITY = "city/manhattan"
 
 # What several panels share.
-_GAIN = "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic"
-_MEANS = "dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation"
-_HISTOGRAMS = "dpnoise_papers.balle_wang_2018.tables.releases.histograms"
-_HEAT_MAPS = "dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps"
-_DRAWING = "dpnoise_papers.balle_wang_2018.figures"
-_MEAN_CURVES = Figure(function=f"{_DRAWING}.mean_curves")
-_HISTOGRAM_CURVES = Figure(function=f"{_DRAWING}.histogram_curves")
-_DRAWN = "dpnoise_papers.balle_wang_2018.figures.maps"
+_GAIN = ".tables.gaussian_calibration.classical_against_analytic"
+_MEANS = ".tables.releases.mean_estimation"
+_HISTOGRAMS = ".tables.releases.histograms"
+_HEAT_MAPS = ".tables.heat_maps.heat_maps"
+_MEAN_CURVES = Figure(function=".figures.mean_curves")
+_HISTOGRAM_CURVES = Figure(function=".figures.histogram_curves")
+_DRAWN = ".figures.maps"
 
 PAPER = Paper(
     id="balle-wang-2018",
@@ -25,7 +24,7 @@ PAPER = Paper(
             "epsilon tends to 0. The analytic one has a limit there, a fifth below Theorem 2's; "
             "the classical one grows without bound.",
             table=Table(function=_GAIN),
-            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.deviations"),
+            figure=Figure(function=".figures.deviations"),
         ),
         Item(
             id="figure-1b",
@@ -33,11 +32,7 @@ PAPER = Paper(
             "against epsilon, for several delta. The dashed guides are the 1.4 of Section 5.1 and "
             "the third of the variance that the abstract names; on the right the same near them.",
             table=Table(function=_GAIN),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gain_by_epsilon",
-                printed=("figure-1b",),
-                bounds=True,
-            ),
+            figure=Figure(function=".figures.gain_by_epsilon", printed=("figure-1b",), bounds=True),
         ),
         Item(
             id="figure-1c",
@@ -54,7 +49,7 @@ PAPER = Paper(
             "beside the release of zeros, which uses no data. At epsilon = 0.1 and 1 the positive "
             "part lies on James-Stein's curve; soft thresholding is near the zeros at 0.01 and 0.1.",
             table=Table(function=_MEANS),
-            figure=Figure(function=f"{_DRAWING}.denoised_means"),
+            figure=Figure(function=".figures.denoised_means"),
         ),
         Item(
             id="figure-3a",
@@ -62,11 +57,7 @@ PAPER = Paper(
             "against delta, for several epsilon. The dashed guides are the 1.4 of Section 5.1 and "
             "the third of the variance that the abstract names; on the right the same near them.",
             table=Table(function=_GAIN),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gain_by_delta",
-                printed=("figure-1b",),
-                bounds=True,
-            ),
+            figure=Figure(function=".figures.gain_by_delta", printed=("figure-1b",), bounds=True),
         ),
         Item(
             id="figure-3b",
@@ -107,12 +98,12 @@ PAPER = Paper(
             "beside the release of zeros, which uses no data. At epsilon = 1 the positive part lies "
             "on James-Stein's curve.",
             table=Table(function=_HISTOGRAMS),
-            figure=Figure(function=f"{_DRAWING}.denoised_histograms"),
+            figure=Figure(function=".figures.denoised_histograms"),
         ),
         Item(
             id="figure-4",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.histogram_panels",
+                function=".tables.releases.histogram_panels",
                 settings=(),
                 reads=("figure-4a", "figure-4b", "figure-4c", "figure-4d"),
             ),
@@ -120,7 +111,7 @@ PAPER = Paper(
         Item(
             id="high-dimension",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.high_dimension",
+                function=".tables.releases.high_dimension",
                 settings=(),
                 reads=("figure-1d", "figure-4d"),
             ),
@@ -128,7 +119,7 @@ PAPER = Paper(
         Item(
             id="heat-map-data",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_map_data",
+                function=".tables.heat_maps.heat_map_data",
                 settings=("city", "figure_2", "figure_5", "figure_6"),
                 data=(_CITY,),
             ),
@@ -165,7 +156,7 @@ PAPER = Paper(
         Item(
             id="figure-6-hours",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_map_errors",
+                function=".tables.heat_maps.heat_map_errors",
                 settings=("city", "figure_6"),
                 data=(_CITY,),
                 parts="figure_6.hours",
@@ -181,59 +172,49 @@ PAPER = Paper(
             "denoised, at four hours of the day. Bands are 99 % intervals; the counts are "
             "those of Figure 2, substitutes for counts that are not public.",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.all_hours",
+                function=".tables.heat_maps.all_hours",
                 settings=(),
                 reads=("figure-6/hour-{part}",),
                 parts="figure_6.hours",
             ),
-            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.errors"),
+            figure=Figure(function=".figures.errors"),
         ),
         Item(
             id="figure-6-labels",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.panel_labels",
-                settings=(),
-            ),
+            table=Table(function=".tables.heat_maps.panel_labels", settings=()),
         ),
         Item(
             id="map-noise",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.map_noise",
+                function=".tables.heat_maps.map_noise",
                 settings=("city", "figure_2", "figure_5", "figure_6"),
             ),
         ),
         Item(
             id="gain-crossings",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.gain_crossings"
-            ),
+            table=Table(function=".tables.gaussian_calibration.gain_crossings"),
         ),
         Item(
             id="algorithm-1",
             caption="Algorithm 1 as published, by both of its stops: the delta that its sigma "
             "really gives, over the delta asked for. Above 1 it is not private.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm"
-            ),
-            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.published_algorithm"),
+            table=Table(function=".tables.gaussian_calibration.published_algorithm"),
+            figure=Figure(function=".figures.published_algorithm"),
         ),
         Item(
             id="algorithm-1-sizes",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm_sizes",
+                function=".tables.gaussian_calibration.published_algorithm_sizes",
                 settings=("algorithm_1", "algorithm_1_sizes"),
             ),
         ),
         Item(
             id="theory",
-            table=Table(function="dpnoise_papers.balle_wang_2018.theory.statements.statements"),
+            table=Table(function=".theory.statements.statements"),
         ),
         Item(
             id="orders",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.theory.statements.orders",
-                settings=("theory",),
-            ),
+            table=Table(function=".theory.statements.orders", settings=("theory",)),
         ),
     ),
 )

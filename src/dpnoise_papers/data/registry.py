@@ -109,7 +109,7 @@ Entry = TypeVar("Entry", bound=SetEntry)
 
 
 class CountedWith(_Closed):
-    """Settings of `dpnoise_papers.data.city.counts.load_city` that counts of trips depend on."""
+    """Settings of `dpnoise_papers.data.city.load_city` that counts of trips depend on."""
 
     events_per_cab: Count
     bandwidth: Annotated[float, Field(ge=0)]

@@ -289,20 +289,15 @@ def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
     return arrays
 
 
-def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
-    """Data set that `prepare` wrote; DatasetUnavailable if it was missing then, with the reason.
+def read_prepared(npz: str | os.PathLike[str]) -> Dataset | None:
+    """Data set that `prepare` wrote, or None if it was missing then; the status lies beside it.
 
     ValueError if the file is not one that `prepare` wrote.
     """
     path = Path(npz)
     arrays = read_arrays(path)
     if not arrays:
-        try:
-            record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-            name, reason = record["name"], record["reason"]
-        except (OSError, ValueError, KeyError):
-            name, reason = path.stem, "the status beside the empty archive cannot be read"
-        raise DatasetUnavailable(name, reason)
+        return None
     missing = [key for key in ("facts", "features", "target", "feature_names") if key not in arrays]
     if missing:
         raise _refusal(path, f"lacks {', '.join(missing)}")

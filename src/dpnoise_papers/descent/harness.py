@@ -88,15 +88,14 @@ def run(
     clips: Array,
     noise: Array,
     orders: NDArray[np.int64],
-    iterate: str = "last",
     wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[Array, ...]:
     """Errors of every (step, clip, trial), of shape (S, C, trials): one array for each measure.
 
     A measure takes final parameters of shape (clips, trials, K) and returns errors of shape (clips,
     trials). `noise` (unit noise) and `orders` (the coordinate that each update takes) have shape
-    (trials, L, K); all steps and clips share them. `iterate` is "last" or "averaged". `wanted`,
-    shape (S, C), marks the combinations to run, by default all; the others get inf.
+    (trials, L, K); all steps and clips share them. `wanted`, shape (S, C), marks the combinations
+    to run, by default all; the others get inf.
     """
     wanted = np.ones((len(steps), len(clips)), dtype=bool) if wanted is None else wanted
     found = tuple(np.full((*wanted.shape, len(noise)), np.inf) for _ in measures)
@@ -109,7 +108,6 @@ def run(
         noise=noise,
         orders=orders,
         wanted=wanted,
-        iterate=iterate,
     )
     # One combination at a time: a product of matrices rounds by how many rows it has together.
     for place in map(tuple, np.argwhere(wanted)):

@@ -15,8 +15,8 @@ DENSITIES = (
         "and logarithmic (the paper does not print its parameters). Up to the dots at "
         "abs(t) = alpha the logarithm is straight, as for Laplace noise; beyond, it is a "
         "parabola, as for Gaussian noise.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
+        table=Table(function=".tables.privacy.densities"),
+        figure=Figure(function=".figures.privacy.figure_1"),
     ),
     Item(
         id="figure-2",
@@ -24,8 +24,8 @@ DENSITIES = (
         "flipped Huber distribution against alpha/gamma. It depends on that ratio alone and "
         "rises from 1, the Gaussian's, to 2, Laplace's; nearly all of the rise lies between "
         "0.5 and 3.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
+        table=Table(function=".tables.privacy.fisher_information"),
+        figure=Figure(function=".figures.privacy.figure_2"),
     ),
 )
 LOSSES = (
@@ -35,35 +35,30 @@ LOSSES = (
         "between them. For each case and each border (black) the formula as printed, at 50 "
         "digits, was compared with our profile at random parameters; a cross would mark a "
         "trial that contradicts the table.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.table_1"),
-        page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_1",
-            formats=("md", "tex"),
-        ),
+        table=Table(function=".tables.privacy.published_cases"),
+        figure=Figure(function=".figures.privacy.table_1"),
+        page=Page(function=".figures.privacy.table_1_page", formats=("md", "tex")),
     ),
     Item(
         id="figure-5",
         caption="Centred privacy loss of flipped Huber noise (green, dashed) and the affine bound "
         "behind Theorem 8 (solid grey), which touch at the open circle.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_5"),
+        table=Table(function=".tables.privacy.loss_and_bound"),
+        figure=Figure(function=".figures.privacy.figure_5"),
     ),
     Item(
         id="figure-6",
         caption="Privacy profiles of three noises of variance 16: the smallest delta that each "
         "affords at epsilon. Close to 0 the order is the reverse of that beyond.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.profiles_at_one_variance"
-        ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_6"),
+        table=Table(function=".tables.privacy.profiles_at_one_variance"),
+        figure=Figure(function=".figures.privacy.figure_6"),
     ),
     Item(
         id="figure-7",
         caption="Centred privacy losses of four mechanisms at one scale. The transition "
         "parameters are not printed; here they equal the scale.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_7"),
+        table=Table(function=".tables.privacy.losses_at_one_scale"),
+        figure=Figure(function=".figures.privacy.figure_7"),
     ),
 )
 VARIANCES = (
@@ -75,25 +70,22 @@ VARIANCES = (
         "theta from 0.02 to 150 and gamma from 0.02 to 50, as the paper searches; the others are "
         "unrestricted. The offset-symmetric Gaussian approaches the Laplace limit, which its "
         "printed numbers are far from.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances"),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
-            printed=("figure-3a",),
-        ),
+        table=Table(function=".tables.variances.scalar_variances"),
+        figure=Figure(function=".figures.variances.figure_3a", printed=("figure-3a",)),
     ),
     Item(
         id="figure-3b",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
+        table=Table(function=".tables.variances.variance_ratio"),
+        figure=Figure(function=".figures.variances.ratio_map"),
     ),
     Item(
         id="figure-3c",
         caption="Variance of (epsilon, delta)-DP flipped Huber noise over that of the epsilon-DP "
         "staircase, in decibels.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
+        table=Table(function=".tables.variances.variance_ratio"),
+        figure=Figure(function=".figures.variances.ratio_map"),
     ),
     Item(
         id="limit",
@@ -101,37 +93,27 @@ VARIANCES = (
         "linear programs bound from both sides: the variance and the mean absolute error by "
         "epsilon, for pure privacy and the paper's delta, and where a mechanism is certainly "
         "within 1 %. limit-supplement shows the other deltas.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.limit.limit"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.limit.limit"),
-        page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.limit.limit_page",
-            reads=("limit", "limit-within"),
-        ),
+        table=Table(function=".tables.limit.limit"),
+        figure=Figure(function=".figures.limit.limit"),
+        page=Page(function=".figures.limit.limit_page", reads=("limit", "limit-within")),
     ),
     Item(
         id="limit-supplement",
         caption="How far each mechanism is above the minimum that any additive noise needs, as "
         "in limit, for all other deltas.",
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.limit.limit_supplement",
-            reads=("limit",),
-        ),
+        figure=Figure(function=".figures.limit.limit_supplement", reads=("limit",)),
     ),
     Item(
         id="limit-within",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.limit.within",
-            settings=(),
-            reads=("limit",),
-        ),
+        table=Table(function=".tables.limit.within", settings=(), reads=("limit",)),
     ),
     Item(
         id="remark-1",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.remarks.remark_1"),
+        table=Table(function=".tables.remarks.remark_1"),
     ),
     Item(
         id="identification",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.remarks.identification"),
+        table=Table(function=".tables.remarks.identification"),
     ),
 )
 _BOX = (
@@ -146,11 +128,8 @@ DIMENSIONS = (
         caption="Three dimensions: variance per coordinate (top), decibels below the exact "
         "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
         "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
-            printed=("figure-4a",),
-        ),
+        table=Table(function=".tables.variances.vector_variances"),
+        figure=Figure(function=".figures.variances.figure_4", printed=("figure-4a",)),
     ),
     Item(
         id="figure-4b",
@@ -160,16 +139,13 @@ DIMENSIONS = (
         + _BOX
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
-            printed=("figure-4b",),
-        ),
+        table=Table(function=".tables.variances.vector_variances"),
+        figure=Figure(function=".figures.variances.figure_4", printed=("figure-4b",)),
     ),
     Item(
         id="figure-4-dimensions",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.remarks.compare_dimensions",
+            function=".tables.remarks.compare_dimensions",
             settings=(),
             reads=("figure-4a", "figure-4b"),
         ),
@@ -179,16 +155,9 @@ DIMENSIONS = (
         caption="Twenty dimensions: the optimum (proved to 0.1 %), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.variances.table_2",
-            printed=("table-2",),
-        ),
-        page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_2",
-            claims=True,
-            formats=("md", "tex"),
-        ),
+        table=Table(function=".tables.variances.vector_variances"),
+        figure=Figure(function=".figures.variances.table_2", printed=("table-2",)),
+        page=Page(function=".figures.variances.table_2_page", claims=True, formats=("md", "tex")),
     ),
     Item(
         id="gain",
@@ -196,10 +165,8 @@ DIMENSIONS = (
         "the number of coordinates. Left of a peak Laplace is the better of the two, right of it "
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.gain_by_dimension"
-        ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.gain"),
+        table=Table(function=".tables.variances.gain_by_dimension"),
+        figure=Figure(function=".figures.variances.gain"),
     ),
 )
 JOINT = (
@@ -210,10 +177,7 @@ JOINT = (
         "the same over the floor. Joint noise is the best that was found, in the norm of the box "
         "of all changes, abs(d_i) <= 1 for every i, and for more coordinates in that of the l2 ball "
         "around it; for one coordinate it is the scalar staircase. The floor need not be attained.",
-        table=Table(
-            function="dpnoise_papers.beyond.joint_noise.joint_noise",
-            reads=("gain",),
-        ),
+        table=Table(function="dpnoise_papers.beyond.joint_noise.joint_noise", reads=("gain",)),
         figure=Figure(function="dpnoise_papers.beyond.joint_noise_figures.joint_noise"),
     ),
     Item(
@@ -233,8 +197,8 @@ JOINT = (
         "the number K of coordinates, epsilon and delta. Above, one person changes all K numbers "
         "by at most 1 each; below, at most three of them. A dot: Laplace or Gaussian noise needs "
         "at most 5 % more variance than the best.",
-        table=Table(function="dpnoise_papers.beyond.which_noise.table.which_noise"),
-        figure=Figure(function="dpnoise_papers.beyond.which_noise.figure.which_noise"),
+        table=Table(function="dpnoise_papers.beyond.which_noise.which_noise"),
+        figure=Figure(function="dpnoise_papers.beyond.which_noise_figures.which_noise"),
         extra="docs",
         target="which_noise",  # not made by every run
     ),
@@ -243,7 +207,7 @@ TABLE_3 = (
     Item(  # Table III and what surrounds it: one job for each data set, then all together
         id="table-3-sweep",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.sweep",
+            function=".table_3.protocols.sweep",
             settings=("table_3",),
             parts="table_3.tasks",
             for_each=True,
@@ -263,27 +227,21 @@ TABLE_3 = (
         "right give the verdict on each number. The table also lists the noise parameters that "
         "the calibration selected: where alpha = 0 the two mechanisms are one.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.table_3",
+            function=".table_3.protocols.table_3",
             parts="table_3.tasks",
             reads=("table-3/{part}-chosen",),
             statuses=True,
             makes=("table-3", "table-3-honest"),
         ),
-        page=Page(
-            function="dpnoise_papers.flipped_huber_2023.table_3.figures.pages",
-            claims=True,
-            formats=("md", "tex"),
-        ),
+        page=Page(function=".table_3.figures.pages", claims=True, formats=("md", "tex")),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.table_3.figures.table_3",
-            reads=("table-3-replicates",),
-            printed=("table-3",),
+            function=".table_3.figures.table_3", reads=("table-3-replicates",), printed=("table-3",)
         ),
     ),
     Item(
         id="table-3-ablation-runs",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.variants",
+            function=".table_3.protocols.variants",
             settings=("table_3", "table_3_ablation"),
             parts="table_3.tasks",
             for_each=True,
@@ -301,14 +259,14 @@ TABLE_3 = (
         "config.yaml, one for all rows together; variants within a few hundredths of each "
         "other cannot be told apart on five trials.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.ranking",
+            function=".table_3.protocols.ranking",
             settings=(),
             parts="table_3.tasks",
             reads=("table-3-ablation/{part}",),
             claims=True,
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.table_3.figures.page",
+            function=".table_3.figures.ablation_page",
             parts="table_3.tasks",
             reads=("table-3-ablation", "table-3-ablation/{part}"),
             claims=True,
@@ -317,7 +275,7 @@ TABLE_3 = (
     Item(
         id="table-3-replicates-runs",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.replicates.replications",
+            function=".table_3.replicates.replications",
             settings=("table_3", "table_3_replicates"),
             parts="table_3.tasks",
             for_each=True,
@@ -335,48 +293,40 @@ TABLE_3 = (
         "is by seeds alone, the mean gain, and what other readings of what the paper leaves open, "
         "alone and together, do to the Gaussian row, which is the control, and to the gain.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.table_3.replicates.summary",
+            function=".table_3.replicates.summary",
             parts="table_3.tasks",
             reads=("table-3-replicates/{part}",),
             statuses=True,
             claims=True,
         ),
-        page=Page(
-            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.page",
-        ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.replicates",
-        ),
+        page=Page(function=".table_3.figures.replicates_page"),
+        figure=Figure(function=".table_3.figures.replicates"),
     ),
 )
 STATEMENTS = (
     Item(
         id="algorithm-2",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.algorithm_2"),
+        table=Table(function=".tables.privacy.algorithm_2"),
     ),
     Item(
         id="theorem-8-search",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.theorem_8_search"
-        ),
+        table=Table(function=".tables.privacy.theorem_8_search"),
     ),
     Item(
         id="theory",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.theory.statements.theory"),
+        table=Table(function=".theory.statements.theory"),
     ),
     Item(
         id="counterexamples",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.counterexamples"
-        ),
+        table=Table(function=".theory.counterexamples.counterexamples"),
     ),
     Item(
         id="lemma-7",
         caption="Both sides of Lemma 7 of flipped-huber-2023 for differences d = (r, ..., r): "
         "where ||d||_2 is below Delta_2 the probability falls below what the lemma says it "
         "exceeds.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.lemma_7.lemma_7"),
+        table=Table(function=".theory.counterexamples.lemma_7"),
+        figure=Figure(function=".figures.privacy.lemma_7"),
     ),
 )
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from matplotlib.ticker import MaxNLocator
 
 from dpnoise_papers.claims.interval import reach
-from dpnoise_papers.descent.names import MECHANISMS, title
 from dpnoise_papers.style import (
     COLOURS,
     GREY,
+    MECHANISMS,
     NAMES,
     PAGE,
     house_style,
@@ -20,6 +20,7 @@ from dpnoise_papers.style import (
     look,
     new_figure,
     page,
+    title,
 )
 
 if TYPE_CHECKING:

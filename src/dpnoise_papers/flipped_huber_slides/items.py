@@ -13,41 +13,41 @@ DENSITIES = (
         id="huber-density",
         caption="Huber's distribution, Gaussian in the centre and Laplace in the tails, beside "
         "both, plain and logarithmic. The dots at abs(t) = alpha are where it turns.",
-        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.huber_density"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.huber_density"),
+        table=Table(function=".tables.huber_density"),
+        figure=Figure(function=".figures.huber_density"),
     ),
     Item(
         id="huber-mass",
-        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.huber_mass"),
+        table=Table(function=".tables.huber_mass"),
     ),
     Item(
         id="densities",
         caption="Flipped Huber densities: Figure 1 of flipped-huber-2023 once more, from the same "
         "function and settings, since the slides show it too.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.densities"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_1"),
     ),
     Item(
         id="normalised-fisher-information",
         caption="Normalised Fisher information of the flipped Huber distribution, from 1 "
         "(Gaussian) to 2 (Laplace): Figure 2 of flipped-huber-2023 once more, from the same "
         "function and settings.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.privacy.fisher_information"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.figure_2"),
     ),
     Item(
         id="densities-1d",
         caption="Calibrated densities in one dimension at epsilon = 2, delta = 1e-6, with their "
         "standard deviations.",
-        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
+        table=Table(function=".tables.calibrated_densities"),
+        figure=Figure(function=".figures.densities_1d"),
     ),
     Item(
         id="densities-20d",
         caption="Calibrated densities of one coordinate of twenty at epsilon = 5, delta = 1e-6, "
         "with their standard deviations.",
-        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
+        table=Table(function=".tables.calibrated_densities"),
+        figure=Figure(function=".figures.densities_1d"),
     ),
 )
 VARIANCES = (
@@ -59,17 +59,15 @@ VARIANCES = (
         "(squares) take alpha or theta from 0.02 to 150 and gamma from 0.02 to 50; the others are "
         "unrestricted. The slides print no variances.",
         table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances"),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a"),
     ),
     Item(
         id="illustrative-values",
         caption="The best alpha (left) and gamma (right) at delta = 1e-6: exactly (dots with their "
         "values) and by the paper's grid (open circles), which can lie far off at nearly the same "
         "variance.",
-        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values"),
+        table=Table(function=".tables.illustrative_values"),
+        figure=Figure(function=".figures.illustrative_values"),
     ),
     Item(
         id="ratio-laplace",
@@ -98,11 +96,7 @@ VARIANCES = (
     ),
     Item(
         id="composition",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.composition",
-            settings=(),
-            reads=("variances-20d",),
-        ),
+        table=Table(function=".tables.composition", settings=(), reads=("variances-20d",)),
     ),
     Item(
         id="curves-kd",
@@ -121,12 +115,12 @@ DESCENT = Item(
     "epsilon = 1, delta = 1/N^2. Where the curves of two mechanisms lie on one another they are "
     "one distribution: the zCDP calibration has chosen alpha = 0.",
     table=Table(
-        function="dpnoise_papers.flipped_huber_slides.tables.descent_curves",
+        function=".tables.descent_curves",
         settings=(),
         parts="flipped_huber_2023.table_3.tasks",
         reads=("flipped-huber-2023/table-3/{part}-sweep",),
     ),
-    figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.descent_curves"),
+    figure=Figure(function=".figures.descent_curves"),
 )
 
 PAPER = Paper(

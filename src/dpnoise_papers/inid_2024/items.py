@@ -9,9 +9,9 @@ from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 # What several items share.
 _FIGURES = ("figure-1a", "figure-1b", "figure-3a", "figure-3b", "figure-4")
-_ERRORS = "dpnoise_papers.inid_2024.tables.profiles.error_curves"
-_CURVES = "dpnoise_papers.inid_2024.figures.profiles.error_curves"
-_PLANE = "dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions"
+_ERRORS = ".tables.profiles.error_curves"
+_CURVES = ".figures.profiles.error_curves"
+_PLANE = ".tables.profiles.two_dimensions"
 
 PAPER = Paper(
     id="inid-2024",
@@ -20,10 +20,8 @@ PAPER = Paper(
             id="table-1",
             caption="The mean squared errors of Table I as formulas, and by how much the noise "
             "that is calibrated exceeds them: by rounding alone.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.table_1"),
-            page=Page(
-                function="dpnoise_papers.inid_2024.figures.pages.table_1", formats=("md", "tex")
-            ),
+            table=Table(function=".tables.profiles.table_1"),
+            page=Page(function=".figures.pages.table_1", formats=("md", "tex")),
         ),
         Item(
             id="figure-1a",
@@ -49,22 +47,16 @@ PAPER = Paper(
             caption="Gini coefficient of the sensitivities of each profile against the number K of "
             "coordinates: 0 for equal sensitivities, 1 - 1/K if only one is not 0. At K = 2 the "
             "quadratic profile is more unequal than the exponential one, as its errors show.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.dispersion"),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.dispersion"),
+            table=Table(function=".tables.profiles.dispersion"),
+            figure=Figure(function=".figures.profiles.dispersion"),
         ),
         Item(
             id="dispersion-orders",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.dispersion_orders",
-                settings=("figure_2",),
-            ),
+            table=Table(function=".tables.profiles.dispersion_orders", settings=("figure_2",)),
         ),
         Item(
             id="profile-steps",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.profile_steps",
-                settings=("figure_2",),
-            ),
+            table=Table(function=".tables.profiles.profile_steps", settings=("figure_2",)),
         ),
         Item(
             id="figure-3a",
@@ -93,8 +85,7 @@ PAPER = Paper(
             "K.",
             table=Table(function=_ERRORS),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.profiles.laplace_and_gaussian",
-                printed=("laplace-or-gaussian",),
+                function=".figures.profiles.laplace_and_gaussian", printed=("laplace-or-gaussian",)
             ),
         ),
         Item(
@@ -104,12 +95,9 @@ PAPER = Paper(
             "three delta of the Gaussian. Triangles stand for budgets at which it has not in any "
             "dimension: all of them for exponential sensitivities at delta = 1e-6 and 1e-9, and "
             "those from epsilon = 1.2 on at 1e-3. The circle is the K that the paper prints.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian"
-            ),
+            table=Table(function=".tables.profiles.laplace_against_gaussian"),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.profiles.crossovers",
-                printed=("laplace-or-gaussian",),
+                function=".figures.profiles.crossovers", printed=("laplace-or-gaussian",)
             ),
         ),
         Item(
@@ -119,11 +107,7 @@ PAPER = Paper(
             "rows it leaves out; bold is the lowest error of each column. The staircase and i.i.d. "
             "Laplace noise are told the sum of the sensitivities alone, the others each of them.",
             table=Table(function=_PLANE),
-            page=Page(
-                function="dpnoise_papers.inid_2024.figures.pages.table_2",
-                formats=("md", "tex"),
-                claims=True,
-            ),
+            page=Page(function=".figures.pages.table_2", formats=("md", "tex"), claims=True),
         ),
         Item(
             id="table-2-curves",
@@ -134,16 +118,11 @@ PAPER = Paper(
             "staircase that is told their sum alone beats i.n.i.d. Laplace noise. Circles are the "
             "numbers of Table II.",
             table=Table(function=_PLANE),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.two_dimensions.curves",
-                printed=("table-2",),
-            ),
+            figure=Figure(function=".figures.profiles.curves", printed=("table-2",)),
         ),
         Item(
             id="table-2-crossings",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.two_dimensions.staircase_crossings"
-            ),
+            table=Table(function=".tables.profiles.staircase_crossings"),
         ),
         Item(
             id="algorithm-1",
@@ -151,8 +130,8 @@ PAPER = Paper(
             "printed, with an absolute tolerance of 1e-12: in the brown region it has no upper "
             "end. Right with the bracket that is always valid and a relative tolerance. The "
             "vertical axis is even in the log odds of delta.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.bisection.bisection"),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.bisection.bisection"),
+            table=Table(function=".tables.bisection.bisection"),
+            figure=Figure(function=".figures.profiles.bisection"),
         ),
         Item(
             id="corollary-6",
@@ -161,8 +140,8 @@ PAPER = Paper(
             "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
             "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace"),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.approximate_laplace"),
+            table=Table(function=".tables.profiles.approximate_laplace"),
+            figure=Figure(function=".figures.profiles.approximate_laplace"),
         ),
         Item(
             id="theorem-7",
@@ -170,19 +149,16 @@ PAPER = Paper(
             "over the largest. Theorem 7 says O(nu^2) (dashed). The ratio lies between nu and 1 "
             "(grey) for every profile: sensitivities that are equal or absent reach nu, one large "
             "and many small ones come near 1.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.theorem_7"),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.theorem_7"),
+            table=Table(function=".tables.profiles.theorem_7"),
+            figure=Figure(function=".figures.profiles.theorem_7"),
         ),
         Item(
             id="theory",
-            table=Table(function="dpnoise_papers.inid_2024.theory.statements.inid_theory"),
+            table=Table(function=".theory.statements.inid_theory"),
         ),
         Item(
             id="higher-accuracy",
-            table=Table(
-                function="dpnoise_papers.inid_2024.theory.gain.higher_accuracy",
-                settings=("theory",),
-            ),
+            table=Table(function=".theory.gain.higher_accuracy", settings=("theory",)),
         ),
         Item(
             id="table-3",
@@ -192,15 +168,9 @@ PAPER = Paper(
             "(crosses), and of the noise that is private without it. The printed Laplace errors "
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.pca.dp_pca_over_models"),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.pca.table_3", printed=("table-3",)
-            ),
-            page=Page(
-                function="dpnoise_papers.inid_2024.figures.pages.table_3",
-                formats=("md", "tex"),
-                claims=True,
-            ),
+            table=Table(function=".tables.pca.dp_pca_over_models"),
+            figure=Figure(function=".figures.pca.table_3", printed=("table-3",)),
+            page=Page(function=".figures.pages.table_3", formats=("md", "tex"), claims=True),
         ),
         Item(
             id="dp-pca-attack",
@@ -210,29 +180,24 @@ PAPER = Paper(
             "lines exact; bars reach down to what the counts prove with 99.9 % confidence, for "
             "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
             "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
-            table=Table(function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_attack"),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.pca.attack"),
+            table=Table(function=".tables.pca_privacy.dp_pca_attack"),
+            figure=Figure(function=".figures.pca.attack"),
         ),
         Item(
             id="dp-pca-privacy",
-            table=Table(function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_privacy"),
+            table=Table(function=".tables.pca_privacy.dp_pca_privacy"),
         ),
         Item(
             id="dp-pca-sensitivities",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_sensitivities"
-            ),
+            table=Table(function=".tables.pca_privacy.dp_pca_sensitivities"),
         ),
         Item(
             id="table-4",
-            table=Table(function="dpnoise_papers.inid_2024.table_4.noise.table_4", claims=True),
+            table=Table(function=".table_4.noise.table_4", claims=True),
         ),
         Item(
             id="table-4-accounting",
-            table=Table(
-                function="dpnoise_papers.inid_2024.table_4.noise.table_4_accounting",
-                settings=("table_4",),
-            ),
+            table=Table(function=".table_4.noise.table_4_accounting", settings=("table_4",)),
         ),
         Item(
             id="table-4-laplace",
@@ -245,13 +210,10 @@ PAPER = Paper(
             "two printed accuracies the lower one had more noise, unless they differ by no more "
             "than the Gaussian rows break this order themselves.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace",
-                settings=("table_4",),
-                claims=True,
+                function=".table_4.noise.table_4_laplace", settings=("table_4",), claims=True
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.table_4.signal_and_noise",
-                reads=("table-4", "table-4-laplace"),
+                function=".figures.table_4.signal_and_noise", reads=("table-4", "table-4-laplace")
             ),
         ),
         Item(
@@ -270,7 +232,7 @@ PAPER = Paper(
             id="table-4-digits-runs",
             extra="deep",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.training.digits_cell",
+                function=".table_4.training.digits_cell",
                 settings=("table_4_digits",),
                 parts="table_4_digits.cells",
                 for_each=True,
@@ -286,33 +248,29 @@ PAPER = Paper(
             "training without clipping and noise, and guessing; the panel of Laplace noise has an "
             "axis of its own. I.i.d. noise with global clipping, the others with clipping by layer.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
+                function=".table_4.training.table_4_trained",
                 reads=("table-4-digits-runs-{part}",),
                 parts="table_4_digits.cells",
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.table_4.accuracy_by_scheme",
+                function=".figures.table_4.accuracy_by_scheme",
                 reads=("table-4-digits", "table-4-digits-runs-{part}"),
                 parts="table_4_digits.cells",
             ),
-            page=Page(
-                function="dpnoise_papers.inid_2024.figures.table_4.accuracies",
-            ),
+            page=Page(function=".figures.table_4.accuracies"),
         ),
         Item(
             id="table-4-digits-gains",
             extra="deep",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_gains",
-                settings=(),
-                reads=("table-4-digits",),
+                function=".table_4.training.table_4_gains", settings=(), reads=("table-4-digits",)
             ),
         ),
         Item(
             id="table-4-digits-groups",
             extra="deep",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.groups_of_cells",
+                function=".table_4.training.groups_of_cells",
                 settings=(),
                 reads=("table-4-digits-groups-{part}",),
                 parts="table_4_digits.cells",
@@ -323,7 +281,7 @@ PAPER = Paper(
             extra="deep",
             target="deep_cifar10",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.training.cifar10_cell",
+                function=".table_4.training.cifar10_cell",
                 settings=("table_4_cifar10",),
                 data=("images/cifar10",),
                 parts="table_4_cifar10.cells",
@@ -343,25 +301,23 @@ PAPER = Paper(
             "Lines are training without clipping and noise, and guessing; the panel of Laplace noise "
             "has an axis of its own.",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.summary.table_4_printed",
+                function=".table_4.training.table_4_printed",
                 reads=("table-4-cifar10-runs-{part}",),
                 parts="table_4_cifar10.cells",
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.table_4.accuracy_by_scheme",
+                function=".figures.table_4.accuracy_by_scheme",
                 reads=("table-4-cifar10", "table-4-cifar10-runs-{part}"),
                 parts="table_4_cifar10.cells",
             ),
-            page=Page(
-                function="dpnoise_papers.inid_2024.figures.table_4.accuracies",
-            ),
+            page=Page(function=".figures.table_4.accuracies"),
         ),
         Item(
             id="table-4-gradients",
             extra="deep",
             target="deep_gradients",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.gradients.measured_gradients",
+                function=".table_4.gradients.measured_gradients",
                 settings=("table_4_gradients", "table_4_cifar10"),
                 data=("images/cifar10",),
                 makes=(
@@ -378,7 +334,7 @@ PAPER = Paper(
             extra="deep",
             target="deep_gradients",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace_measured",
+                function=".table_4.noise.table_4_laplace_measured",
                 settings=(),
                 reads=("table-4-laplace", "table-4-gradients-shapes"),
             ),
@@ -388,7 +344,7 @@ PAPER = Paper(
             extra="deep",
             target="deep_weights",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.weights.table_4_weights",
+                function=".table_4.weights.table_4_weights",
                 settings=("table_4_digits", "table_4_weights", "table_4_cifar10"),
                 makes=("table-4-weights", "table-4-weights-curvature"),
                 memory=3000,
@@ -403,7 +359,7 @@ PAPER = Paper(
             "crosses are read off the figures of Mangold et al. On standardised features the "
             "three schemes are one.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.improved_descent.improved_descent",
+                function=".tables.improved_descent.improved_descent",
                 settings=("improved_descent",),
                 data=("california",),
                 threads=8,
@@ -411,8 +367,7 @@ PAPER = Paper(
                 minutes=15,
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.improved_descent.descent_paths",
-                printed=("figure-5",),
+                function=".figures.improved_descent.descent_paths", printed=("figure-5",)
             ),
         ),
         Item(
@@ -420,7 +375,7 @@ PAPER = Paper(
             caption="Private coordinate descent on Electricity (logistic regression) with i.i.d., SPR "
             "and optimal noise: relative error of the objective against passes, as in Figure 5.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.improved_descent.improved_descent",
+                function=".tables.improved_descent.improved_descent",
                 settings=("improved_descent",),
                 data=("electricity",),
                 threads=8,
@@ -428,14 +383,13 @@ PAPER = Paper(
                 minutes=15,
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.improved_descent.descent_paths",
-                printed=("figure-6",),
+                function=".figures.improved_descent.descent_paths", printed=("figure-6",)
             ),
         ),
         Item(  # what varies Figures 5 and 6: one job for each data set, then all together
             id="descent-variants-runs",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants",
+                function=".tables.descent_variants.weights_and_variants",
                 settings=("improved_descent", "descent_variants"),
                 parts="improved_descent.tasks",
                 for_each=True,
@@ -449,7 +403,7 @@ PAPER = Paper(
         Item(
             id="descent-orders-runs",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.descent_variants.descent_orders",
+                function=".tables.descent_variants.descent_orders",
                 settings=("improved_descent", "descent_orders"),
                 parts="improved_descent.tasks",
                 for_each=True,
@@ -472,9 +426,7 @@ PAPER = Paper(
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-weights",),
             ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.improved_descent.spr_or_optimal"
-            ),
+            figure=Figure(function=".figures.improved_descent.spr_or_optimal"),
         ),
         Item(
             id="descent-readings",
@@ -489,8 +441,7 @@ PAPER = Paper(
                 reads=("descent/{part}-readings",),
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.improved_descent.variants",
-                printed=("figure-5", "figure-6"),
+                function=".figures.improved_descent.variants", printed=("figure-5", "figure-6")
             ),
         ),
         Item(
@@ -506,7 +457,7 @@ PAPER = Paper(
                 reads=("descent/{part}-orders",),
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.improved_descent.descent_orders",
+                function=".figures.improved_descent.descent_orders",
                 printed=("figure-5", "figure-6"),
             ),
         ),

@@ -68,7 +68,7 @@ class Pca(Seeded):
     trials : int
         Each with data of its own.
     variants : tuple of str
-        Keys of `dpnoise_papers.inid_2024.tables.pca_variants.VARIANTS`.
+        Keys of `dpnoise_papers.inid_2024.tables.pca.VARIANTS`.
     others : Unions
         How far the data model moves the numbers.
     """

@@ -22,7 +22,7 @@ import yaml
 
 from dpnoise_papers.config import places, sections
 from dpnoise_papers.item import PART
-from dpnoise_papers.making.sources import SOURCE
+from dpnoise_papers.making import SOURCE
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.model import Making
 from dpnoise_papers.steps import outputs, parts

@@ -2,25 +2,36 @@
 
 `dpnoise_papers.review.report` fills it from a run; the templates only write it out. The stamp is
 read from `results/provenance.json`; what that file does not say reads 'not recorded'.
+
+A claim stands with the rows of the result table that it was judged by.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from dpnoise_papers.claims.model import replaced
+from dpnoise_papers.claims.quantity import NotRunError, corrected, quantity, rows_of
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
     from markupsafe import Markup
 
+    from dpnoise_papers.claims.interval import Band
+    from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.registry import Credit
     from dpnoise_papers.review.documents import Choice
-    from dpnoise_papers.review.evidence import Evidence
     from dpnoise_papers.review.making import Cost, Place
     from dpnoise_papers.review.pictures import Picture
+
 
 Counts = dict[str, int]  # how often each verdict occurs, in the order of the legend
 UNKNOWN = "not recorded"
@@ -230,3 +241,105 @@ def _plain(value: object) -> str:
     """Setting as short JSON."""
     text = json.dumps(value, default=str)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+MOST = 5  # rows shown of each side of a claim
+_BESIDE = ("_se", "_low", "_high", "_least", "_greatest")
+
+
+class Evidence(NamedTuple):
+    """Rows of one table, as texts.
+
+    `lines` are the lines of the file on which the rows stand, `deciding` those that the verdict
+    rests on, `omitted` how many further rows the claim selects.
+    """
+
+    columns: list[str]
+    lines: list[int]
+    rows: list[list[str]]
+    deciding: set[int]
+    omitted: int
+
+
+def evidence(
+    claim: Claim, tables: Mapping[str, pd.DataFrame], band: Band | None, *, misprint: bool = False
+) -> Evidence | None:
+    """Rows behind a claim, the one that decides it first; None if there are none.
+
+    Of a misprint in words they are the rows of what should have been printed.
+    """
+    if misprint and claim.corrected_statement:
+        claim = corrected(claim)
+    if claim.result not in tables:
+        return None
+    table = tables[claim.result]
+    claim = claim.within(table.columns)
+    try:
+        first = rows_of(table, claim.select, claim.result)
+    except NotRunError:
+        return None
+    order = _by_distance(claim, tables, band, len(first))
+    near = first.index[order[:MOST]]
+    others = _others(claim, table, first, near)
+    shown = [*near, *(line for line in others if line not in set(near))]
+    columns = _columns(claim, table)
+    known = band is not None and claim.reduce in ("one", "all", "open", "min", "max")
+    decisive = [near[0], *others[:1]] if known and len(order) else []
+    return Evidence(
+        columns=columns,
+        lines=[int(line) + 2 for line in shown],
+        rows=[[_cell(value) for value in row] for row in table.loc[shown, columns].to_numpy()],
+        deciding={int(line) + 2 for line in decisive},
+        omitted=len(first) - len(near),
+    )
+
+
+def _by_distance(
+    claim: Claim, tables: Mapping[str, pd.DataFrame], band: Band | None, rows: int
+) -> list[int]:
+    """Places of the selected rows, those first whose value is the one that was judged."""
+    try:
+        values = quantity(dataclasses.replace(claim, reduce="all"), tables).value
+    except NotRunError:
+        return list(range(rows))
+    if band is None or len(values) != rows:
+        return list(range(rows))
+    return [int(place) for place in np.argsort(np.abs(values - band.value), kind="stable")]
+
+
+def _others(
+    claim: Claim, table: pd.DataFrame, first: pd.DataFrame, near: pd.Index[int]
+) -> list[int]:
+    """Lines of the second side that belong to some rows of the first."""
+    if claim.quantity == "number":
+        return []
+    try:
+        second = rows_of(table, replaced(claim.select, claim.against), claim.result)
+    except NotRunError:
+        return []
+    if second.index.equals(first.index):
+        return []
+    if len(second) == 1 or not claim.pair:
+        return list(second.index[:MOST])
+    keys = list(claim.pair)
+    places = {
+        tuple(row): line for line, row in zip(second.index, second[keys].to_numpy(), strict=True)
+    }
+    wanted = [tuple(row) for row in first.loc[near, keys].to_numpy()]
+    return [places[key] for key in wanted if key in places]
+
+
+def _columns(claim: Claim, table: pd.DataFrame) -> list[str]:
+    """Columns that a claim selects, pairs or speaks of, with what is said of their noise."""
+    chosen = [condition.column for condition in (*claim.select, *claim.against)]
+    values = [claim.column, *([claim.against_column] if claim.quantity != "number" else [])]
+    beside = [f"{name}{end}" for name in dict.fromkeys(values) for end in _BESIDE]
+    names = dict.fromkeys([*chosen, *claim.pair, *values, *beside, "repetitions", "data_note"])
+    return [name for name in names if name in table]
+
+
+def _cell(value: object) -> str:
+    """Cell as text: six digits of a number, nothing for one that is missing."""
+    if isinstance(value, (float, np.floating)):
+        return "" if np.isnan(value) else f"{value:.6g}"
+    return "" if value is None else str(value)

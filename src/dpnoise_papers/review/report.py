@@ -13,17 +13,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from dpnoise_papers.claims.judge import CORRECTED, LEGEND, SIGNS, bands
 from dpnoise_papers.claims.published import KINDS, read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import named_tables, render
 from dpnoise_papers.data.registry import attributions
+from dpnoise_papers.pages import from_template
 from dpnoise_papers.result_files import read_table
 from dpnoise_papers.review.documents import choices_for, html, inline, read_choices, read_findings
-from dpnoise_papers.review.evidence import evidence
 from dpnoise_papers.review.making import making
 from dpnoise_papers.review.model import (
     CauseView,
@@ -33,6 +30,7 @@ from dpnoise_papers.review.model import (
     ItemView,
     Page,
     PaperView,
+    evidence,
     read_provenance,
     stamp,
 )
@@ -48,9 +46,8 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.published import Published
     from dpnoise_papers.item import Item, Paper
     from dpnoise_papers.review.documents import Choice, Finding
-    from dpnoise_papers.review.evidence import Evidence
     from dpnoise_papers.review.making import Folders
-    from dpnoise_papers.review.model import Stamp
+    from dpnoise_papers.review.model import Evidence, Stamp
     from dpnoise_papers.review.pictures import Picture
     from dpnoise_papers.settings import Section
 
@@ -370,23 +367,13 @@ def _cause(
 
 def to_html(page: Page) -> str:
     """Page as HTML that opens from disk without network."""
-    environment = Environment(
-        loader=PackageLoader("dpnoise_papers.review"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"prose": inline, "slug": _slug, "seconds": _seconds, "bytes": _bytes}
-    environment.globals |= {"signs": SIGNS, "evidence_rows": _rows}
-    loader = environment.loader
-    assert loader  # noqa: S101 - just given
-    style, script = (
-        Markup(loader.get_source(environment, name)[0])  # noqa: S704 - our own files
-        for name in ("page.css", "page.js")
-    )
-    findings = {cause.id: cause.finding for cause in page.causes}
-    return environment.get_template("page.html.jinja").render(
-        page=page, findings=findings, style=style, script=script
+    return from_template(
+        "dpnoise_papers.review",
+        "page",
+        filters={"prose": inline, "slug": _slug, "seconds": _seconds, "bytes": _bytes},
+        names={"signs": SIGNS, "evidence_rows": _rows},
+        page=page,
+        findings={cause.id: cause.finding for cause in page.causes},
     )
 
 

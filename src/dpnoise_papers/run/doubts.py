@@ -1,7 +1,7 @@
 """Results that are not what was made, or that would be made otherwise now; and those to take over.
 
 Before a run is planned, every file among its results is compared with the record of its making
-(`dpnoise_papers.making.job`): its bytes, the settings and code behind it, and what it was made
+(`dpnoise_papers.making`): its bytes, the settings and code behind it, and what it was made
 from. Nothing of this needs Snakemake's own memory, the folder `.snakemake`. What is in doubt is
 named, and made again where it is asked for: the job has an input of its own, a mark, which is
 newer than its files as long as these are in doubt.
@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dpnoise_papers.item import PART
-from dpnoise_papers.making.job import (
+from dpnoise_papers.making import (
     FOLDER,
     MARK,
     Record,

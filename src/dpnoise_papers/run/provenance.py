@@ -1,7 +1,7 @@
 """Provenance of a run: from which code, settings and data, on which machine, each file was made.
 
 `results/provenance.json` holds it, in one file for the whole run, with the record of each job
-(`dpnoise_papers.making.job`). Date and machine stand there and
+(`dpnoise_papers.making`). Date and machine stand there and
 nowhere else, so that all other results stay byte-identical between runs.
 """
 
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpnoise._version import __version__
 from dpnoise_papers.config import settings_digest
 from dpnoise_papers.item import PART
-from dpnoise_papers.making.job import file_digest, read_record
+from dpnoise_papers.making import file_digest, read_record
 from dpnoise_papers.steps import steps
 
 if TYPE_CHECKING:

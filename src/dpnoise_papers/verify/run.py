@@ -16,8 +16,8 @@ from dpnoise_papers.claims.quantity import NotRunError, read_tables, rows_of
 from dpnoise_papers.config import load, places
 from dpnoise_papers.item import PART, papers
 from dpnoise_papers.seeds import generator
-from dpnoise_papers.verify.model import Answer, NoPathError, Row
 from dpnoise_papers.verify.paths import SLOW, all_paths
+from dpnoise_papers.verify.paths.common import Answer, NoPathError, Row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpnoise_papers.claims.model import Claim
-    from dpnoise_papers.verify.model import Paths
+    from dpnoise_papers.verify.paths.common import Paths
 
 LIMIT = 200.0  # seconds
 ROWS = 2  # of one selection, beside the deciding one

@@ -17,8 +17,7 @@ from dpnoise_papers.flipped_huber_2023.tables.variances import (
     vector_variances,
 )
 from dpnoise_papers.inid_2024.settings import Errors, JointRows, TwoDimensions
-from dpnoise_papers.inid_2024.tables.profiles import error_curves
-from dpnoise_papers.inid_2024.tables.two_dimensions import two_dimensions
+from dpnoise_papers.inid_2024.tables.profiles import error_curves, two_dimensions
 
 BUDGETS = ((1.0, 1e-6), (2.0, 1e-6))
 BOX = ((0.02, 150.0), (0.02, 50.0))

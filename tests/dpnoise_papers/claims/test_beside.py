@@ -1,8 +1,7 @@
 """Printed numbers for figures and pages."""
 
 from claim_toys import NUMBER, ORDERING, replace, two
-from dpnoise_papers.claims.beside import printed_numbers, printed_texts
-from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.judge import judge, printed_numbers, printed_texts
 from dpnoise_papers.claims.model import Claim, Condition, Printed
 
 

@@ -86,9 +86,9 @@ def test_parts_of_a_sweep_have_their_own_submissions():
 
 
 def test_a_job_that_asks_for_a_gpu_shares_with_none(monkeypatch):
-    table = "dpnoise_papers.flipped_huber_2023.tables.scalar.densities"
+    table = "dpnoise_papers.flipped_huber_2023.tables.privacy.densities"
     settings = ("figure_1",)
-    drawn = Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.densities")
+    drawn = Figure(function="dpnoise_papers.flipped_huber_2023.figures.privacy.densities")
     on_gpu = Table(function=table, settings=settings, device="figure_1.device")
     monkeypatch.setattr(
         steps_module, "_resources", lambda _config, _paper, one: {"gpu": 1} if one is on_gpu else {}

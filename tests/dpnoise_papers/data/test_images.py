@@ -13,8 +13,7 @@ from PIL import Image
 
 from dpnoise_papers.data import images as module
 from dpnoise_papers.data.copies import tried_with
-from dpnoise_papers.data.given import read_data
-from dpnoise_papers.data.images import images_contents, load_images, read_archive
+from dpnoise_papers.data.images import images_contents, load_images, read_archive, read_images
 from dpnoise_papers.data.registry import find_images, read_images_registry
 from dpnoise_papers.data.sets import DatasetUnavailable, prepare
 
@@ -140,7 +139,7 @@ def test_prepared_images_come_back_and_a_missing_set_is_none(place):
     )  # fmt: skip
     status = prepare("toy", npz, get)
     images, _ = load(place)
-    again = read_data(str(npz))
+    again = read_images(str(npz))
     assert np.array_equal(again.train, images.train)
     assert np.array_equal(again.test_labels, images.test_labels)
     assert again.fingerprint == images.fingerprint == status["fingerprint"]
@@ -149,7 +148,7 @@ def test_prepared_images_come_back_and_a_missing_set_is_none(place):
     for file in ("records.tar", "jpeg.tar"):
         (place / "mirror" / "toy" / file).unlink()
     assert prepare("toy", npz, get)["status"] == "missing"
-    assert read_data(str(npz)) is None
+    assert read_images(str(npz)) is None
     missing = json.loads(npz.with_suffix(".json").read_text())["reason"]
     assert "mirror: no file for 'toy-original'" in missing
 

@@ -36,6 +36,7 @@ MISTAKES = [
     (TABLE, "trials", 1000, "at most 5,000,000 runs"),
     (TABLE, "mechanisms", ["laplace"], "'gaussian-tight'"),
     (TABLE, "epsilon", 2.0, "gaussian-dp-cd needs table_3.epsilon <= 1"),
+    (TABLE, "delta", 0.4, "gaussian-dp-cd needs table_3.epsilon <= 1 and delta < 1/3"),
     (AGAIN, "pilot", 100, "pilot + audit <= replications"),
     (AGAIN, "replications", 10_000, "at most 5,000,000 runs"),
     (AGAIN, "pilot", 40, "variant_replications >= pilot, got 30 < 40"),

@@ -8,8 +8,8 @@ import pytest
 from dpnoise_papers.claims.findings import TABLES
 from dpnoise_papers.config import load
 from dpnoise_papers.item import papers
-from dpnoise_papers.optional import optional_tables, standing
 from dpnoise_papers.result_files import read_table
+from dpnoise_papers.steps import optional_tables, standing
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "deep-learning.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 
 from dpnoise_papers.config import load
 from dpnoise_papers.item import papers
-from dpnoise_papers.making.job import resolve
+from dpnoise_papers.making import resolve
 from dpnoise_papers.review.making import (
     BEGIN,
     END,
@@ -74,7 +74,7 @@ def test_the_line_is_where_the_function_is_defined(name):
 
 def test_an_unknown_function_is_named():
     with pytest.raises(ValueError, match="expected a function 'nothing'"):
-        place("dpnoise_papers.making.job.nothing")
+        place("dpnoise_papers.making.nothing")
 
 
 def test_seconds_add_up_and_the_largest_memory_counts(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from dpnoise_papers.config import load
 from dpnoise_papers.item import papers
-from dpnoise_papers.making.job import (
+from dpnoise_papers.making import (
     MARK,
     Record,
     file_digests,

@@ -11,8 +11,7 @@ import pytest
 from dpnoise import __version__
 from dpnoise_papers.config import load, settings_digest
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table, papers
-from dpnoise_papers.making.job import FOLDER, Record, file_digest, record_path, write_record
-from dpnoise_papers.optional import targets
+from dpnoise_papers.making import FOLDER, Record, file_digest, record_path, write_record
 from dpnoise_papers.run.provenance import (
     files_made,
     origins,
@@ -20,7 +19,7 @@ from dpnoise_papers.run.provenance import (
     run_stamp,
 )
 from dpnoise_papers.settings import Section
-from dpnoise_papers.steps import target
+from dpnoise_papers.steps import target, targets
 
 
 class Sweep(Section):

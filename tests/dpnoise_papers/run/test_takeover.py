@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.making.job import (
+from dpnoise_papers.making import (
     MARK,
     Record,
     file_digests,

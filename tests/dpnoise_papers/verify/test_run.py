@@ -7,10 +7,10 @@ import pytest
 from dpnoise_papers import cli
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.config import load
-from dpnoise_papers.inid_2024.tables.two_dimensions import two_dimensions
+from dpnoise_papers.inid_2024.tables.profiles import two_dimensions
 from dpnoise_papers.result_files import read_table, write_table
-from dpnoise_papers.verify.model import CLASS, Answer
 from dpnoise_papers.verify.paths import all_paths
+from dpnoise_papers.verify.paths.common import CLASS, Answer
 from dpnoise_papers.verify.run import verify
 
 RESULT = "inid-2024/table-2.csv"

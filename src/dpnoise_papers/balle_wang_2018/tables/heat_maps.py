@@ -5,7 +5,7 @@ further look at the trips: every choice (the penalty of trend filtering, by SURE
 the noisy counts and the known sigma, and costs no privacy. Figures 2 and 5 show one release of
 one hour, Figure 6 the mean square error over epsilon.
 
-The sensitivity is that of the preprocessing (`dpnoise_papers.data.city.counts`): at most
+The sensitivity is that of the preprocessing (`dpnoise_papers.data.city`): at most
 `events_per_cab` events of a cab in an hour, added or removed. All methods denoise the same draw
 of the noise. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that it is
 private.
@@ -28,8 +28,8 @@ from dpnoise.denoise.trend_filtering import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import named_hours
-from dpnoise_papers.data.city.counts import l2_sensitivity
-from dpnoise_papers.data.city.synthetic import complete_city
+from dpnoise_papers.data.city import l2_sensitivity
+from dpnoise_papers.data.synthetic_city import complete_city
 from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
-    from dpnoise_papers.data.city.counts import City
+    from dpnoise_papers.data.city import City
 
 NEIGHBOURS = "add or remove a cab"
 # Above the panels of Figure 6, and the same hours on a clock of 12 hours.
@@ -278,7 +278,7 @@ def heat_map_data(
 ) -> pd.DataFrame:
     """Trips of each hour, what was kept of them, and the sensitivity of their counts.
 
-    Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.counts.Tally`, total
+    Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.Tally`, total
     (the sum of the counts), largest, deviation (their root mean square about the mean: the RMSE of
     a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or remove a cab),
     sensitivity_replace (replace one) and, if the limit is one on trips, both ends of which are

@@ -14,8 +14,7 @@ from scipy import special
 
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, bisected
-from dpnoise_papers.balle_wang_2018.theory.integrals import log_profile
-from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, geometric, slack
+from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, geometric, log_profile, slack
 from dpnoise_papers.checks import Check, Outcome, at_most, equal
 
 if TYPE_CHECKING:

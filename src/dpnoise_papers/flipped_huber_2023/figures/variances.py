@@ -5,6 +5,8 @@ per coordinate, as the paper shows it, where curves coincide over decades. Below
 what is gained on the exact Gaussian, and how much more than the best of the mechanisms each one
 needs; the best runs along the lower edge. In one dimension Figure 3a has curves, too, and Figures
 3b and 3c are maps over epsilon and delta.
+
+Table II is a page for people, too: Markdown and LaTeX, printed beside ours.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from dpnoise_papers.claims.judge import printed_texts
+from dpnoise_papers.pages import latex, markdown
 from dpnoise_papers.style import (
     COLOURS,
     GREY,
@@ -31,14 +36,15 @@ from dpnoise_papers.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.contour import ContourSet
     from matplotlib.figure import Figure
 
     from dpnoise._types import Array
+    from dpnoise_papers.claims.model import Claim
+
 
 # What tells the methods of one mechanism apart.
 MARKERS = {"box": "s", "grid": "D", "sufficient": "^", "sufficient-box": "v", "pure": "x"}
@@ -102,7 +108,7 @@ def variances(
         searches) end where the box has no private noise, and have no entry in the legend where it
         has none at all. The paper's delta comes first.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.beside.printed_beside` returns it; variances are drawn as open
+        As `dpnoise_papers.claims.judge.printed_beside` returns it; variances are drawn as open
         circles, in the middle against the exact Gaussian.
     paper : set of (mechanism, method), optional
         What the paper shows; by default all.
@@ -279,7 +285,7 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances` returns it.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.beside.printed_beside` returns it; numbers of the column
+        As `dpnoise_papers.claims.judge.printed_beside` returns it; numbers of the column
         'variance' are drawn as open circles.
     """
     table = _with_limits(table)
@@ -402,3 +408,44 @@ def _regions(values: Array, other: str) -> list[Patch]:
         for words, colour, inside in regions
         if inside.any()
     ]
+
+
+def table_2_page(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
+    """Table II as Markdown and LaTeX, with the printed numbers in brackets, and ours below.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances` returns
+        it; the paper's delta comes first.
+    claims : sequence of Claim
+        Those of the paper.
+    """
+    table = table[table["method"] != "infimum"]
+    printed = printed_texts(claims, "table-2", ["mechanism", "epsilon"])
+    epsilons = sorted(set(table["epsilon"]))
+    keys = ["delta", "mechanism", "method"]
+    known = table.set_index([*keys, "epsilon"])["variance"].to_dict()
+    own = table["delta"].iloc[0]
+    groups = list(dict.fromkeys(zip(*(table[key] for key in keys), strict=True)))
+    paper = [(own, *pair) for pair in TABLE_2 if (own, *pair) in groups]
+    rows = []
+    for group in (*paper, *(one for one in groups if one not in paper)):
+        delta, mechanism, method = group
+        star = "" if group in paper else "*"
+        cells = []
+        for epsilon in epsilons:
+            text = printed.get((mechanism, epsilon)) if group in paper else None
+            value = known.get((*group, epsilon), float("nan"))
+            ours = "-" if pd.isna(value) else f"{value:.2f}"
+            cells.append(ours + (f" [{text}]" if text else ""))
+        name = f"{NAMES[mechanism]}, {METHODS.get(method, method)}{star}"
+        rows.append([name, f"{delta:g}", *cells])
+    heads = ["mechanism", "delta", *(f"epsilon = {value:g}" for value in epsilons)]
+    shown = pd.DataFrame(rows, columns=heads)
+    title = f"Table II of flipped-huber-2023: variances in {table['dimension'].iloc[0]} dimensions"
+    note = (
+        "Minimum variance per coordinate; in brackets what the paper prints. Rows with an asterisk "
+        "are not in the paper; '-' marks a search that holds no private noise."
+    )
+    return markdown(title, note, shown), latex(shown)

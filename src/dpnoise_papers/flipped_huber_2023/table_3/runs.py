@@ -34,11 +34,11 @@ from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import OVERFLOWS, in_threads, race, smallest_mean
-from dpnoise_papers.flipped_huber_2023.table_3.trials import Split, make_split, release_noise
+from dpnoise_papers.flipped_huber_2023.table_3.trials import Split, account, make_split
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from dpnoise.learn.problem import Problem
     from dpnoise.noise import Noise
     from dpnoise_papers.data.sets import Dataset
+    from dpnoise_papers.descent.harness import Task
     from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 
+    NoiseOf = Callable[[Task, str, Table3, int], Noise]  # by mechanism and passes
     # A mechanism, and what its NMSE is measured from: 'exact' or passes of the plain descent.
     Key = tuple[str, str | int]
     Flags = NDArray[np.bool_]
@@ -88,6 +90,10 @@ def _one_distribution(noise: Noise) -> Noise:
     return noise
 
 
+def _by_account(task: Task, mechanism: str, settings: Table3, passes: int) -> Noise:
+    return account(task, mechanism, settings, passes).unit
+
+
 class Runs:
     """NMSE and test error of every configuration and trial; inf where it was not run.
 
@@ -100,6 +106,8 @@ class Runs:
     together : int, optional
         How many trials in a row are one run of the protocol: where trials share a split, those of
         each run have their own. By default all trials are one.
+    noise_of : callable, optional
+        The noise of one update of sensitivity 1; by default that of `account`.
 
     Attributes
     ----------
@@ -127,8 +135,10 @@ class Runs:
         trials: int,
         first: int = 0,
         together: int | None = None,
+        noise_of: NoiseOf | None = None,
     ) -> None:
         self.dataset, self.settings, self.first = dataset, settings, first
+        self.noise_of = noise_of or _by_account
         self.together = together
         self._split = lru_cache(maxsize=_SPLITS)(self._make_split)
         self.asked = {key: frozenset(passes) for key, passes in asked.items()}
@@ -252,7 +262,7 @@ class Runs:
             found: dict[Noise, list[Key]] = {}
             asking = [key for key, asked in self.asked.items() if passes in asked]
             for mechanism in dict.fromkeys(mechanism for mechanism, _ in asking):
-                noise = release_noise(trial.split, mechanism, self.settings, passes)
+                noise = self.noise_of(trial.split, mechanism, self.settings, passes)
                 one = _one_distribution(noise)
                 self.noises[mechanism, passes, trial.place] = one
                 keys = [key for key in asking if key[0] == mechanism]

@@ -1,33 +1,16 @@
-"""Trials of Table III: data sets in training and test parts, scaled and solved, and their noise.
-
-Beside the mechanisms of the paper there is noise by the bound of Mangold et al. and by the exact
-account. The paper tunes private coordinate descent 'as described in' Mangold, Bellet, Salmon &
-Tommasi (ICML 2022), [53], and adapts the noise to each coordinate 'as done for Gaussian in [53]'.
-Whether its Gaussian row also takes the size of the noise from there is not said. Their
-Theorem 3.1, as we remember it (the text could not be had), is sigma_j^2 = 12 L_j^2 T log(1 / delta)
-/ (n epsilon)^2 for T updates, epsilon <= 1 and delta < 1/3; with the sensitivity
-lambda_j = 2 L_j / n that is 3 lambda_j^2 T log(1 / delta) / epsilon^2. Two things speak for it: the
-Renyi divergence of order 1 + sqrt(6) log(1 / delta) / epsilon gives epsilon^2 / (6 log(1 / delta))
-+ 2 epsilon / sqrt(6), below epsilon in just that range; and it is zCDP with
-eta = epsilon^2 / (6 log(1 / delta)), whose conversion is below epsilon (checked for every use). An
-early talk of theirs has 8 in the place of 3.
-"""
+"""Trials of Table III: data sets in training and test parts, scaled and solved, and their noise."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.learn.problem import make_problem
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
-from dpnoise.privacy.zcdp import epsilon_from_zcdp
 from dpnoise_papers.descent.harness import OVERFLOWS, Task, budget_delta, diverged_to_inf
 from dpnoise_papers.seeds import generator
 
@@ -39,8 +22,6 @@ if TYPE_CHECKING:
     from dpnoise_papers.flipped_huber_2023.table_3.settings import OpenChoices, Table3
 
 GOOD_WINE = 6  # UCI quality at or above which the task 'quality' calls a wine good
-_FACTOR = 3.0  # sigma^2 = 3 lambda^2 T log(1 / delta) / epsilon^2
-_MAXIMUM_DELTA = 1.0 / 3.0
 # Centre mass from which on a flipped Huber noise is called by the name of its limit.
 _HARDLY, _ALMOST_ALL = 0.001, 0.999
 
@@ -134,26 +115,6 @@ def make_split(dataset: Dataset, settings: Table3, index: int) -> Split:
     return Split(dataset.name, problem, optimum(problem), delta, X_test, y_test)
 
 
-def release_noise(task: Task, mechanism: str, settings: Table3, passes: int) -> Noise:
-    """Return the noise of one update of sensitivity 1.
-
-    Parameters
-    ----------
-    mechanism : str
-        One of `account`; "gaussian-dp-cd", Gaussian noise by the bound of Mangold et al.; or
-        "flipped-huber-exact", flipped Huber noise of the smallest variance under the exact
-        privacy profile of all updates together.
-    passes : int
-        L; K L updates are released.
-    """
-    releases = task.problem.coordinates * passes
-    if mechanism == "gaussian-dp-cd":
-        return bound_of_mangold(settings.epsilon, task.delta, releases)
-    if mechanism == "flipped-huber-exact":
-        return _exact(settings.epsilon, task.delta, releases)
-    return account(task, mechanism, settings, passes).unit
-
-
 def account(task: Task, mechanism: str, settings: Table3, passes: int) -> CoordinateNoise:
     """Return the noise of one update of sensitivity 1, and the budget that all updates spend.
 
@@ -188,41 +149,6 @@ def _account(  # noqa: PLR0917
         sensitivities=sensitivities,
         grid=grid,
     )
-
-
-def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
-    """Return the Gaussian noise of a release of sensitivity 1 by the bound of Mangold et al.
-
-    ValueError outside of these ranges, where the bound does not claim privacy.
-
-    Parameters
-    ----------
-    epsilon : float
-        In (0, 1].
-    delta : float
-        In (0, 1/3).
-    releases : int
-        The number of updates.
-
-    References
-    ----------
-    Mangold, Bellet, Salmon & Tommasi (ICML 2022), Theorem 3.1.
-    """
-    problems = Problems("bound of Mangold et al. (2022)")
-    problems.number("epsilon", epsilon, low=0.0, open_low=True, high=1.0)
-    problems.number("delta", delta, low=0.0, open_low=True, high=_MAXIMUM_DELTA, open_high=True)
-    problems.raise_if_any()
-    noise = Gaussian(math.sqrt(_FACTOR * releases * math.log(1.0 / delta)) / epsilon)
-    spent = epsilon_from_zcdp(0.0, releases / (2.0 * noise.sigma**2), delta)
-    if spent > epsilon:
-        message = f"bound of Mangold et al. (2022): {noise!r} spends {spent!r} > {epsilon!r}"
-        raise RuntimeError(message)
-    return noise
-
-
-@lru_cache(maxsize=256)
-def _exact(epsilon: float, delta: float, releases: int) -> Noise:
-    return calibrate("flipped-huber", epsilon=epsilon, delta=delta, dimension=releases).noise
 
 
 def describe_centre(noise: Noise) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpnoise_papers.checks import REACH, Check, Outcome, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar, draw_shape, mass
+from dpnoise_papers.flipped_huber_2023.theory.density import draw_scalar, draw_shape, mass
 
 if TYPE_CHECKING:
     from numpy.random import Generator

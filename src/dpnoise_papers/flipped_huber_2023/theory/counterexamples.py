@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import DECIMALS, omega_of_ratio, points
-from dpnoise_papers.flipped_huber_2023.theory.noise import tail, two_fold_tail
+from dpnoise_papers.flipped_huber_2023.theory.density import tail, two_fold_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import ranges
-from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar, kinks, mass, tail, weight
+from dpnoise_papers.flipped_huber_2023.theory.density import draw_scalar, kinks, mass, tail, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable

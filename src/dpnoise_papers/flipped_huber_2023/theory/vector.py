@@ -31,7 +31,7 @@ from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.checks import Check, Outcome, at_most
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.flipped_huber_2023.theory.noise import (
+from dpnoise_papers.flipped_huber_2023.theory.density import (
     draw_scalar,
     draw_shape,
     draw_wide,

@@ -1,4 +1,4 @@
-"""What a training run depends on: settings, networks and images.
+"""What a training run depends on: settings, networks and images, and its limit in time.
 
 The networks reported have other seeds than those of the search of the learning rate, and hence
 other initial weights, batches and noise. The privacy that choosing a learning rate costs is not
@@ -8,6 +8,7 @@ counted, as in the paper.
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -24,6 +25,40 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.scales import Noise
     from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network, Precision
+
+
+class OutOfTimeError(Exception):
+    """No time for the next piece of work; what was done so far is kept."""
+
+
+class TimeLimit:
+    """Seconds from now on.
+
+    Parameters
+    ----------
+    seconds : float
+        How many there are.
+    clock : callable
+        Answers the time in seconds.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._end = clock() + seconds
+        self._last: float | None = None
+        self._longest = 0.0
+
+    def passed(self) -> bool:
+        """Whether twice the longest piece so far would end behind the limit.
+
+        A piece is the time between two calls: one more of them, and what is to be written.
+        """
+        now = self.clock()
+        if self._last is not None:
+            self._longest = max(self._longest, now - self._last)
+        self._last = now
+        return now + 2.0 * self._longest > self._end
+
 
 _EVERY = 5  # of the digits is for testing
 _VERSION = 2  # of the algorithm: checkpoints of another one are refused

@@ -30,11 +30,13 @@ import numpy as np
 from tqdm import tqdm
 
 from dpnoise._imports import imports_of
-from dpnoise_papers.inid_2024.deep.gradients import clipped_sum, group_norms, sample_gradients
 from dpnoise_papers.inid_2024.deep.network import (
+    clipped_sum,
+    group_norms,
     initial_parameters,
     parameter_groups,
     residual_network,
+    sample_gradients,
 )
 from dpnoise_papers.inid_2024.deep.records import (
     CLIPPED,
@@ -49,8 +51,7 @@ from dpnoise_papers.inid_2024.deep.records import (
     read_state,
     save_state,
 )
-from dpnoise_papers.inid_2024.deep.run import draw
-from dpnoise_papers.inid_2024.deep.time_limit import OutOfTimeError
+from dpnoise_papers.inid_2024.deep.run import OutOfTimeError, draw
 from dpnoise_papers.seeds import generator
 
 with imports_of("deep"):
@@ -63,8 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from dpnoise_papers.inid_2024.deep.run import Images, Run
-    from dpnoise_papers.inid_2024.deep.time_limit import TimeLimit
+    from dpnoise_papers.inid_2024.deep.run import Images, Run, TimeLimit
     from dpnoise_papers.inid_2024.learning_settings import Precision
 
 _TESTED = 500  # images at once, or as many as a chunk has

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dpnoise_papers.claims.beside import printed_texts
+from dpnoise_papers.claims.judge import printed_texts
 from dpnoise_papers.pages import latex, markdown, number
 
 if TYPE_CHECKING:

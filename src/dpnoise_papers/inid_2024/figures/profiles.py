@@ -1,11 +1,17 @@
-"""Errors and dispersion of profiles of sensitivities: Figures 1 to 4, Corollary 6, Theorem 7."""
+"""Errors and dispersion of profiles of sensitivities: Figures 1 to 4, Corollary 6, Theorem 7.
+
+Beside them Table II over epsilon with what it leaves out, noise for two coordinates, and the
+halvings of Algorithm 1 over epsilon and delta, and where it has no bracket.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.colors import BoundaryNorm
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from dpnoise_papers.style import (
@@ -14,6 +20,7 @@ from dpnoise_papers.style import (
     GROUND,
     NAMES,
     PLAIN,
+    cell_edges,
     house_style,
     legend_below,
     look,
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 # From even to uneven; told apart by place, dash and label.
 LINES: dict[Any, Any] = {
@@ -354,3 +362,135 @@ def theorem_7(table: pd.DataFrame) -> Figure:
     marks = [Line2D([], [], marker=m, label=words, **look) for words, m in _FAMILIES.values()]
     legend_below(figure, [*regions, *marks])
     return figure
+
+
+MECHANISMS = {
+    "staircase": "staircase, knows $\\|\\lambda\\|_1$",
+    "laplace-iid": "i.i.d. Laplace, knows $\\|\\lambda\\|_1$",
+    "laplace-spr": "SPR Laplace",
+    "laplace-optimal": "i.n.i.d. Laplace, $p = 1$",
+    "laplace-optimal-2": "i.n.i.d. Laplace, $p = 2$",
+    "staircase-optimal": "a staircase per coordinate",
+    "box-norm": "noise in the norm of the box",
+    "box-staircase": "staircase in the norm of the box",
+    "lower-bound": "lower bound on any noise",
+}
+# Of one mechanism, a marker tells the variants apart.
+_LOOKS = {
+    "staircase": ("staircase", ""),
+    "laplace-iid": ("laplace", ""),
+    "laplace-optimal": ("laplace", "o"),
+    "staircase-optimal": ("staircase", "o"),
+    "box-norm": ("k-norm", ""),
+    "box-staircase": ("k-norm", "s"),
+    "lower-bound": ("", ""),
+}
+_BOUND = {"color": GREY, "linestyle": (0, (2, 2))}
+_PAPER = ("staircase", "laplace-iid", "laplace-optimal")
+
+
+@house_style()
+def curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+    """Errors times epsilon, which is constant for Laplace noise, against epsilon.
+
+    Open circles are the numbers of Table II; what it leaves out carries an asterisk.
+    """
+    figure, panels = page(height=3.6)
+    axes = panels[0, 0]
+    for name, (mechanism, marker) in _LOOKS.items():
+        rows = table[table["mechanism"] == name].sort_values("epsilon")
+        axes.plot(
+            rows["epsilon"], rows["mae_epsilon"], **(look(mechanism) if mechanism else _BOUND),
+            marker=marker, markersize=3, markevery=max(1, len(rows) // 8),
+            label=MECHANISMS[name] + "*" * (name not in _PAPER),
+        )  # fmt: skip
+    if printed is not None and len(printed):
+        _mark_printed(axes, printed)
+    _mark_crossing(axes, table)
+    axes.set_xscale("log")
+    axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
+    axes.set_ylim(0.0, None)
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.set_xlabel(r"privacy budget $\epsilon$")
+    axes.set_ylabel(r"mean absolute error $\times\, \epsilon$")
+    axes.set_title("Two coordinates: mean absolute error times epsilon")
+    axes.grid()
+    legend_below(figure)
+    return figure
+
+
+def _mark_printed(axes: Axes, printed: pd.DataFrame) -> None:
+    """Mark of the printed errors, times epsilon."""
+    rows = printed[printed["column"] == "mae"]
+    epsilon = rows["epsilon"].astype(float)
+    axes.scatter(
+        epsilon, epsilon * rows["printed"], s=26, facecolors="none", linewidths=1, zorder=6,
+        edgecolors=[COLOURS[_LOOKS[name][0]] for name in rows["mechanism"]],
+    )  # fmt: skip
+    axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
+
+
+def _mark_crossing(axes: Axes, table: pd.DataFrame) -> None:
+    """Mark of the first epsilon of the grid at which the staircase beats i.n.i.d. Laplace noise."""
+    wide = table.pivot_table(index="epsilon", columns="mechanism", values="mae_epsilon")
+    beyond = wide.index[wide["staircase"] < wide["laplace-optimal"]]
+    if len(beyond):
+        level = wide.loc[beyond[0], "laplace-optimal"]
+        axes.plot([beyond[0]], [level], "o", color="black", markersize=4, zorder=5)
+        axes.annotate(
+            "here the staircase, which knows less,\novertakes i.n.i.d. Laplace noise",
+            (beyond[0], level), (0.12, 0.885), textcoords="axes fraction", va="center",
+            bbox=GROUND,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.6, "relpos": (1.0, 0.4)},
+        )  # fmt: skip
+
+
+_NONE = "#D9B48F"
+_PANELS = {
+    "iterations": "as printed, absolute tolerance",
+    "repaired_iterations": "valid bracket, relative tolerance",
+}
+
+
+@house_style()
+def bisection(table: pd.DataFrame) -> Figure:
+    """Number of halvings of the bracket by either version of Algorithm 1.
+
+    In the brown region the printed algorithm gives nothing; the vertical axis is even in the log
+    odds of delta.
+    """
+    largest = int(table[list(_PANELS)].to_numpy().max())
+    levels = np.arange(0, largest + 6, 5)
+    figure, panels = page(1, 2, height=3.4, sharex=True, sharey=True)
+    for panel, (column, words) in zip(panels[0], _PANELS.items(), strict=True):
+        values = table[column].astype(float)
+        if column == "iterations":
+            values = values.where(table["outcome"] != "none")
+        grid = table.assign(shown=values).pivot_table(
+            index="delta", columns="epsilon", values="shown", dropna=False
+        )
+        delta, epsilon = grid.index.to_numpy(), grid.columns.to_numpy()
+        x, odds = np.exp(cell_edges(np.log(epsilon))), cell_edges(np.log(delta) - np.log1p(-delta))
+        panel.set_facecolor(_NONE)
+        mesh = panel.pcolormesh(
+            x, odds / np.log(10.0), np.ma.masked_invalid(grid.to_numpy()), cmap="Blues",
+            norm=BoundaryNorm(levels, 256), rasterized=True,
+        )  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_xlim(x[0], x[-1])
+        panel.set_xlabel(r"$\epsilon$")
+        panel.set_title(words)
+    ticks = [t for t in (-16, -12, -8, -4, 0, 3, 6) if odds[0] <= t * np.log(10) <= odds[-1]]
+    panels[0, 0].set_yticks(ticks, [_name(t) for t in ticks])
+    panels[0, 0].set_ylabel(r"$\delta$")
+    figure.colorbar(mesh, ax=list(panels[0])).set_label("halvings of the bracket")
+    words = "no upper end: $\\delta' \\geq 1$, or $e^\\epsilon$ overflows"
+    legend_below(figure, [Patch(facecolor=_NONE, edgecolor=GREY, linewidth=0.5, label=words)])
+    return figure
+
+
+def _name(power: int) -> str:
+    """Text for the delta whose odds are 10^power."""
+    if power == 0:
+        return "0.5"
+    return f"$10^{{{power}}}$" if power < 0 else f"$1 - 10^{{-{power}}}$"

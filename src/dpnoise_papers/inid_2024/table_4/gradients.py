@@ -17,11 +17,13 @@ import numpy as np
 import pandas as pd
 
 from dpnoise._imports import imports_of
-from dpnoise_papers.inid_2024.deep.gradients import clipped_sum, group_norms, sample_gradients
 from dpnoise_papers.inid_2024.deep.network import (
+    clipped_sum,
+    group_norms,
     initial_parameters,
     parameter_groups,
     residual_network,
+    sample_gradients,
 )
 from dpnoise_papers.inid_2024.deep.run import Trial, cifar10
 from dpnoise_papers.inid_2024.deep.scales import flat_clips

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING
 from dpnoise_papers.config import load
 from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.data.images import load_images
-from dpnoise_papers.inid_2024.deep.run import DivergedError, cifar10
-from dpnoise_papers.inid_2024.deep.time_limit import OutOfTimeError, TimeLimit
+from dpnoise_papers.inid_2024.deep.run import DivergedError, OutOfTimeError, TimeLimit, cifar10
 from dpnoise_papers.inid_2024.deep.training import check_device
-from dpnoise_papers.inid_2024.table_4.summary import table_4_trained
-from dpnoise_papers.inid_2024.table_4.training import no_rows, train_cell
+from dpnoise_papers.inid_2024.table_4.training import no_rows, table_4_trained, train_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,11 +20,12 @@ import pandas as pd
 
 from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.accounting import noise_unit
-from dpnoise_papers.inid_2024.deep.gradients import group_norms, sample_gradients
 from dpnoise_papers.inid_2024.deep.network import (
+    group_norms,
     initial_parameters,
     parameter_groups,
     residual_network,
+    sample_gradients,
 )
 from dpnoise_papers.inid_2024.deep.run import Run, best_rate, digits, report_trials, search_trials
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales, proportional_clips

@@ -33,7 +33,7 @@ from dpnoise.learn.pca import NEIGHBOURING
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import epsilon_at
-from dpnoise_papers.inid_2024.tables.pca_variants import (
+from dpnoise_papers.inid_2024.tables.pca import (
     SCHEMES,
     SPARSE,
     laplace_profile,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.inid_2024.learning_settings import PcaAttack, PcaPrivacy, PcaSensitivities
-    from dpnoise_papers.inid_2024.tables.pca_variants import Row
+    from dpnoise_papers.inid_2024.tables.pca import Row
 
 PRIVACY_COLUMNS = (
     "reading", "noise", "scheme", "relation", "neighbour", "epsilon", "delta", "delta_lower",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dpnoise_papers.verify.paths import inid_2024, scalar_noise, vector_noise
 
 if TYPE_CHECKING:
-    from dpnoise_papers.verify.model import Paths
+    from dpnoise_papers.verify.paths.common import Paths
 
 SLOW = frozenset(vector_noise.PATHS)  # seconds a cell
 

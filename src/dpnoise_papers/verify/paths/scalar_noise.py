@@ -14,10 +14,18 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise_papers.grids import values
-from dpnoise_papers.oracles import densities, gaussian
-from dpnoise_papers.oracles.densities import minimum
-from dpnoise_papers.verify.model import Answer, Path, Paths, Row
-from dpnoise_papers.verify.variances import Problem, found, hint, minimum_variance
+from dpnoise_papers.verify import oracles
+from dpnoise_papers.verify.oracles import minimum
+from dpnoise_papers.verify.paths.common import (
+    Answer,
+    Path,
+    Paths,
+    Problem,
+    Row,
+    found,
+    hint,
+    minimum_variance,
+)
 
 _FLAT = 1e-5  # a minimum is flat: where it is, is known to the root of what it is
 # The search behind a table ends so much above a minimum at a jump of the tail; and parameters in a
@@ -74,21 +82,21 @@ def _ratio(row: Row) -> Answer:
     return Answer(10.0 * math.log10(ours / theirs), atol=10.0 * 2.0 * 8.4e-7 / math.log(10.0))
 
 
-def _flipped(row: Row) -> densities.Density:
+def _flipped(row: Row) -> oracles.Density:
     """Flipped Huber density with gamma = 1."""
-    return densities.flipped_huber(row.number("ratio"), 1.0)
+    return oracles.flipped_huber(row.number("ratio"), 1.0)
 
 
 def _normalised_information(row: Row) -> float:
     """Variance times Fisher information."""
-    ends = {"gaussian": densities.gaussian(1.0), "laplace": densities.laplace(1.0)}
+    ends = {"gaussian": oracles.gaussian(1.0), "laplace": oracles.laplace(1.0)}
     noise = ends[row["mechanism"]] if row["mechanism"] in ends else _flipped(row)
     return noise.variance * noise.fisher_information
 
 
 def _loss(row: Row) -> Answer:
     """Centred loss from the definition of the density."""
-    noise = densities.flipped_huber(row.number("alpha"), row.number("gamma"))
+    noise = oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
     t, d = row.number("t"), row.number("d")
     # The difference of two exponents cancels where the loss is 0.
     return Answer(float(noise.loss(t - 0.5 * d, d)), atol=1e-9)
@@ -96,7 +104,7 @@ def _loss(row: Row) -> Answer:
 
 def _bound(row: Row) -> Answer:
     """Smallest affine function of slope d / gamma^2 above the centred loss, by search."""
-    noise = densities.flipped_huber(row.number("alpha"), row.number("gamma"))
+    noise = oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
     d, slope = row.number("d"), row.number("d") / row.number("gamma") ** 2
     edge = row.number("alpha") + d
 
@@ -113,12 +121,12 @@ def _bound(row: Row) -> Answer:
 
 
 @cache
-def _at_variance(family: str, scale: float, variance: float) -> densities.Density:
+def _at_variance(family: str, scale: float, variance: float) -> oracles.Density:
     """Noise of a scale whose variance, by quadrature, is the one asked for."""
     if family == "gaussian":
-        return densities.gaussian(math.sqrt(variance))
-    build = {"flipped-huber": densities.flipped_huber,
-             "offset-symmetric-gaussian": densities.offset_symmetric_gaussian}[family]  # fmt: skip
+        return oracles.gaussian(math.sqrt(variance))
+    build = {"flipped-huber": oracles.flipped_huber,
+             "offset-symmetric-gaussian": oracles.offset_symmetric_gaussian}[family]  # fmt: skip
     shape = optimize.brentq(
         lambda x: build(x * scale, scale).variance - variance, 1e-9, 1e3, xtol=1e-15, rtol=1e-14
     )
@@ -135,7 +143,7 @@ def _delta(row: Row) -> float:
 def _identified(row: Row, over: float = 1.0) -> Answer:
     """Probability, over a number, of an answer that only one of two neighbours can give."""
     best = found("truncated-laplace", Problem(row.number("epsilon"), row.number("delta")))
-    noise = densities.truncated_laplace(best.scale, best.shape * best.scale)
+    noise = oracles.truncated_laplace(best.scale, best.shape * best.scale)
     return Answer(noise.tail(noise.bound - 1.0) / over, rtol=_FLAT)
 
 
@@ -144,7 +152,7 @@ def _sufficient_over_exact(row: Row) -> Answer:
     name, epsilon, delta = row["mechanism"], row.number("epsilon"), row.number("delta")
     exact = minimum_variance(name, "exact", Problem(epsilon, delta))
     if name == "laplace":  # the limit at which the loss reaches epsilon
-        return Answer(densities.laplace(1.0 / epsilon).variance / exact)
+        return Answer(oracles.laplace(1.0 / epsilon).variance / exact)
     best = minimum(name, lambda noise: noise.loss_tail(1.0, epsilon), delta)
     return Answer(best.variance / exact, rtol=_WIDE)
 
@@ -162,7 +170,7 @@ def _huber_mass(row: Row) -> float:
             t <= alpha, centre, factor * np.exp(alpha * (0.5 * alpha - t))
         )
 
-    t, weights = densities.panels([0.0, alpha, alpha + 40.0 / alpha])
+    t, weights = oracles.panels([0.0, alpha, alpha + 40.0 / alpha])
     return 2.0 * float(weights @ density(t))
 
 
@@ -176,9 +184,9 @@ _INFORMATION = {
 }
 
 
-def _noise(row: Row) -> densities.Density:
+def _noise(row: Row) -> oracles.Density:
     """Noise of a row."""
-    return densities.flipped_huber(row.number("alpha"), row.number("gamma"))
+    return oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
 
 
 def _printed_delta(row: Row, case: str) -> float:
@@ -282,7 +290,7 @@ def _classical(row: Row) -> float:
 def _analytic(row: Row) -> float:
     """Minimum standard deviation."""
     place = row.number("epsilon"), row.number("delta"), row.settings[0].sensitivity
-    return gaussian.sigma(*place)
+    return oracles.gaussian_sigma(*place)
 
 
 def _map_classical(row: Row) -> float:
@@ -293,7 +301,9 @@ def _map_classical(row: Row) -> float:
 
 def _map_analytic(row: Row) -> float:
     """Minimum standard deviation of a heat map."""
-    return gaussian.sigma(row.number("epsilon"), row.number("delta"), row.number("sensitivity"))
+    return oracles.gaussian_sigma(
+        row.number("epsilon"), row.number("delta"), row.number("sensitivity")
+    )
 
 
 def _map_sigma(row: Row) -> float:
@@ -303,7 +313,7 @@ def _map_sigma(row: Row) -> float:
 
 def _log_ratio(row: Row) -> Answer:
     """Decimal logarithm of the true delta of the published sigma over the delta asked for."""
-    true = gaussian.log_delta(1.0 / row.number("published"), row.number("epsilon"))
+    true = oracles.gaussian_log_delta(1.0 / row.number("published"), row.number("epsilon"))
     # near the root the ten digits of the published sigma decide, at slope mu^2 log delta
     slope = 1.0 + abs(true)
     value = (true - math.log(row.number("delta"))) / math.log(10.0)
@@ -317,7 +327,8 @@ def _share(row: Row) -> Answer:
     part = part[part["delta"] >= row.number("least_delta") * (1.0 - 1e-9)]
     excess = math.log(row.number("excess"))
     above = sum(
-        gaussian.log_delta(1.0 / float(one.published), float(one.epsilon)) - math.log(one.delta)
+        oracles.gaussian_log_delta(1.0 / float(one.published), float(one.epsilon))
+        - math.log(one.delta)
         > excess
         for one in part.itertuples()
     )
@@ -326,7 +337,7 @@ def _share(row: Row) -> Answer:
 
 def _repaired(row: Row) -> Answer:
     """Distance of the exact mu_0 from Arb's, relative: what the repaired algorithm is judged by."""
-    mu = 1.0 / gaussian.sigma(row.number("epsilon"), row.number("delta"))
+    mu = 1.0 / oracles.gaussian_sigma(row.number("epsilon"), row.number("delta"))
     return Answer(row.number("mu_0") / mu - 1.0, atol=1e-9)
 
 

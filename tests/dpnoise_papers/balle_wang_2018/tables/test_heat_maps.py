@@ -15,7 +15,7 @@ from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
     map_noise,
     panel_labels,
 )
-from dpnoise_papers.data.city.counts import City, Hour, Tally
+from dpnoise_papers.data.city import City, Hour, Tally
 
 CITY = CityCounts(seed=3, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
                   rows=12, columns=8, events=500)  # fmt: skip

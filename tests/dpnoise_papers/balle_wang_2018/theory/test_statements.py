@@ -9,7 +9,7 @@ from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import Theory
 from dpnoise_papers.balle_wang_2018.theory import algorithm, denoising, privacy, statements
 from dpnoise_papers.balle_wang_2018.theory.denoising import threshold_risk, two_point_risk
-from dpnoise_papers.balle_wang_2018.theory.integrals import log_tail
+from dpnoise_papers.balle_wang_2018.theory.privacy import log_tail
 from dpnoise_papers.seeds import generator
 
 RUN = {check.id: check.run for check in statements.CHECKS}

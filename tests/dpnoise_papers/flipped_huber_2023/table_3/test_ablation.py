@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers.data.sets import Dataset
-from dpnoise_papers.flipped_huber_2023.table_3 import ablation as module
-from dpnoise_papers.flipped_huber_2023.table_3.ablation import (
+from dpnoise_papers.flipped_huber_2023.table_3 import protocols as module
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import (
     COLUMNS,
     RANKING_COLUMNS,
     distances,
+    prepared_runs,
     ranking,
+    sweep,
     variants,
 )
-from dpnoise_papers.flipped_huber_2023.table_3.protocols import prepared_runs, sweep
 from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Ablation
 from dpnoise_papers.result_files import read_table, write_table
 from table_3_toys import dataset, printed_claim, settings

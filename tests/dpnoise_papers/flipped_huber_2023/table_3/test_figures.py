@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.flipped_huber_2023.table_3.ablation import (
+from dpnoise_papers.flipped_huber_2023.table_3.figures import ablation_page, pages
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import (
     COLUMNS,
+    METRICS,
+    NOISE_COLUMNS,
     RANKING_COLUMNS,
     ranking,
 )
-from dpnoise_papers.flipped_huber_2023.table_3.figures import page, pages
-from dpnoise_papers.flipped_huber_2023.table_3.protocols import METRICS, NOISE_COLUMNS
 from table_3_toys import printed_claim
 
 MECHANISMS = ("gaussian", "flipped-huber")
@@ -180,7 +181,7 @@ def cells_of(line):
 
 def test_the_page_shows_the_ranking_and_the_ratios():
     runs = runs_of({"chosen": 1.0, "raw": 2.5})
-    text = page(ranking(runs, claims=ALL_CLAIMS), runs, claims=ALL_CLAIMS)
+    text = ablation_page(ranking(runs, claims=ALL_CLAIMS), runs, claims=ALL_CLAIMS)
     rows = [cells_of(line) for line in text.splitlines() if line.startswith("|")]
     assert ["chosen", "0.000", "0.000", "0.000", "0.00", "0 of 8"] in rows
     assert ["raw", "0.916", "0.916", "0.916", "0.92", "0 of 8"] in rows
@@ -194,4 +195,4 @@ def test_the_page_shows_the_ranking_and_the_ratios():
 def test_where_no_data_set_was_to_be_had_the_page_is_empty_and_not_an_error():
     runs = {"all": pd.DataFrame(columns=COLUMNS)}
     ranked = pd.DataFrame(columns=RANKING_COLUMNS)
-    assert page(ranked, runs, claims=ALL_CLAIMS).startswith("# Ablation")
+    assert ablation_page(ranked, runs, claims=ALL_CLAIMS).startswith("# Ablation")

@@ -1,25 +1,33 @@
 """Replications of Table III: those of the table's own trials, thinned without loss, counted."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t
 
+from dpnoise.calibration.coordinate_noise import MECHANISMS as BY_ZCDP
+from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import Gaussian
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.flipped_huber_2023.table_3 import replicates as module
-from dpnoise_papers.flipped_huber_2023.table_3 import runs
+from dpnoise_papers.flipped_huber_2023.table_3.figures import replicates, replicates_page
 from dpnoise_papers.flipped_huber_2023.table_3.replicates import (
     RUNS_COLUMNS,
+    bound_of_mangold,
     replications,
     summary,
+    variant_noise,
 )
-from dpnoise_papers.flipped_huber_2023.table_3.replicates_figures import page, replicates
 from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Runs
 from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Replicates
 from dpnoise_papers.flipped_huber_2023.table_3.trials import make_split
 from table_3_toys import NAMES, dataset, printed_claim, settings
 
 TOY = NAMES["squared"]
+MECHANISMS = (*BY_ZCDP, "gaussian-dp-cd", "flipped-huber-exact")
 AGAIN = {
     "replications": 4, "variant_replications": 4, "few": 2, "pilot": 1, "audit": 1, "keep": 2.0,
     "variants": {
@@ -66,7 +74,7 @@ def test_the_shape_is_that_of_the_noise_of_the_first_trial(monkeypatch):
     def noise_of(split, *_):
         return Gaussian(1.0 + split.problem.sensitivities(1.0)[0])
 
-    monkeypatch.setattr(runs, "release_noise", noise_of)
+    monkeypatch.setattr(module, "variant_noise", noise_of)
     monkeypatch.setattr(module, "describe_centre", repr)
     known = settings(seed=7, setting={"features": "raw"})
     table = replications(known, again(variants={"chosen": {}}), dataset(), threads=2)
@@ -308,7 +316,7 @@ def test_page_and_figure_show_every_variant(table):
     table = pd.concat([table, table[table["reading"] == "chosen"].assign(
         reading="split-fixed+penalty-scale-2")])  # fmt: skip
     told = summary(again(), {TOY: table}, claims=CLAIMS, statuses={})
-    text = page(told)
+    text = replicates_page(told)
     for words in (
         "4 times", "Diabetes", "Gaussian by the bound of [53]", "missed the best 0 times",
         "split-fixed+penalty-scale-2", "same noise",
@@ -322,8 +330,8 @@ def test_page_and_figure_show_every_variant(table):
 
 def test_a_data_set_without_printed_numbers_is_shown_too(table):
     told = summary(again(), {TOY: table}, claims=[], statuses={})
-    assert "Diabetes" in page(told)
-    assert "nan" not in page(told)
+    assert "Diabetes" in replicates_page(told)
+    assert "nan" not in replicates_page(told)
     assert len(replicates(told).axes[0].lines) > 0
 
 
@@ -332,5 +340,37 @@ def test_without_data_page_and_figure_are_empty():
         again(), {TOY: replications(settings(), again(), None)}, claims=CLAIMS,
         statuses={TOY: {"reason": "x"}},
     )  # fmt: skip
-    assert "0 times" in page(nothing)
+    assert "0 times" in replicates_page(nothing)
     assert len(replicates(nothing).axes) == 2
+
+
+@pytest.fixture(scope="module")
+def task():
+    return make_split(dataset(), settings(), 0)
+
+
+def test_the_bound_is_private_by_the_exact_gaussian_profile():
+    rng = np.random.default_rng(3)
+    for epsilon in [1.0, 0.5, *rng.uniform(0.01, 1.0, 20)]:
+        for delta in (0.333, 1e-2, 1e-8, 1e-100):
+            sigma = bound_of_mangold(float(epsilon), delta, 26).sigma
+            mu = math.sqrt(26) / sigma
+            assert gaussian_log_delta(mu, float(epsilon)) <= math.log(delta)
+
+
+def test_its_variance_is_about_145_percent_of_that_by_zcdp():
+    for size in (216, 354, 405, 1202, 2000, 5198, 16512):  # of the data sets of Table III
+        budget = {"epsilon": 1.0, "delta": size**-2.0}
+        zcdp = coordinate_noise("gaussian", coordinates=8, passes=5, **budget).unit
+        assert 1.43 <= bound_of_mangold(*budget.values(), 40).var() / zcdp.var() <= 1.465
+
+
+def test_the_exact_account_is_private_and_needs_no_more_than_zcdp(task):
+    for passes in (1, 4):
+        noise = {m: variant_noise(task, m, settings(), passes) for m in MECHANISMS}
+        exact = noise["flipped-huber-exact"]
+        copies = passes * task.problem.coordinates
+        assert vector_profile(exact, 1.0, 1.0, copies=copies).upper <= task.delta
+        assert exact.var() <= noise["gaussian-tight"].var() * (1 + 1e-6)
+        assert exact.var() <= noise["flipped-huber"].var() * (1 + 1e-6)
+        assert noise["gaussian-dp-cd"].var() > noise["gaussian"].var()

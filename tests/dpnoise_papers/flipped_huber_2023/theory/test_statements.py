@@ -16,7 +16,7 @@ from dpnoise_papers.flipped_huber_2023.theory import (
     scalar,
     vector,
 )
-from dpnoise_papers.flipped_huber_2023.theory import noise as tools
+from dpnoise_papers.flipped_huber_2023.theory import density as tools
 from dpnoise_papers.flipped_huber_2023.theory import statements as module
 from dpnoise_papers.flipped_huber_2023.theory.statements import CHECKS, theory
 from dpnoise_papers.seeds import generator

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-from dpnoise_papers.inid_2024.deep.gradients import (  # noqa: E402
+from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402  # noqa: E402
     clipped_sum,
     group_norms,
-    sample_gradients,
-)
-from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     initial_parameters,
     parameter_groups,
     residual_network,
+    sample_gradients,
 )
 from dpnoise_papers.inid_2024.learning_settings import Network  # noqa: E402
 

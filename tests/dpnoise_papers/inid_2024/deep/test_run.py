@@ -1,4 +1,9 @@
-"""What a training run depends on: settings, draws, the search of the learning rate, images."""
+"""What a training run depends on: settings, draws, the search of the learning rate, images.
+
+A limit passes in time for one more piece of work.
+"""
+
+from __future__ import annotations
 
 import math
 
@@ -12,6 +17,7 @@ import deep_toys as toys
 from dpnoise_papers.data.images import ImageSet
 from dpnoise_papers.inid_2024.deep.accounting import noise_unit
 from dpnoise_papers.inid_2024.deep.run import (
+    TimeLimit,
     best_rate,
     cifar10,
     digits,
@@ -181,3 +187,27 @@ def test_what_is_reported_has_other_seeds_than_the_search():
     assert [trial.learning_rate for trial in tried] == [0.1] * 3 + [1.0] * 3
     assert len({trial.stream for trial in tried}) == 3
     assert not {trial.stream for trial in tried} & {trial.stream for trial in kept}
+
+
+@pytest.mark.parametrize("pieces", [[1.0] * 200, [0.5, 7.0, 0.1] * 30, [30.0, 20.0, 10.0, 40.0]])
+def test_work_ends_before_the_limit(pieces):
+    """With twice the longest piece to spare; the time before the first one counts as time alone."""
+    now = [5.0]
+    limit = TimeLimit(100.0, clock=lambda: now[0])
+    now[0] += 3.0
+    assert not limit.passed()
+    longest, late = 0.0, False
+    for piece in pieces:
+        now[0] += piece
+        longest = max(longest, piece)
+        late = limit.passed()
+        assert late == (now[0] + 2 * longest > 105.0)
+        if late:
+            break
+    assert late
+    assert now[0] + longest <= 105.0
+
+
+def test_a_limit_that_is_over_has_passed():
+    assert TimeLimit(0.0).passed()
+    assert TimeLimit(-1.0).passed()

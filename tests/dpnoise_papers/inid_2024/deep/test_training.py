@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
 from dpnoise_papers.inid_2024.deep import training  # noqa: E402
-from dpnoise_papers.inid_2024.deep.gradients import clipped_sum  # noqa: E402
 from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
+    clipped_sum,
     initial_parameters,
     parameter_groups,
     residual_network,
@@ -25,11 +25,11 @@ from dpnoise_papers.inid_2024.deep.records import read_state, save_state  # noqa
 from dpnoise_papers.inid_2024.deep.run import (  # noqa: E402
     DivergedError,
     Images,
+    OutOfTimeError,
     Trial,
     draw,
     search_trials,
 )
-from dpnoise_papers.inid_2024.deep.time_limit import OutOfTimeError  # noqa: E402
 from dpnoise_papers.inid_2024.deep.training import (  # noqa: E402
     NoDeviceError,
     one_result,

@@ -7,7 +7,7 @@ from dpnoise_papers.inid_2024.figures.pages import table_1, table_2, table_3
 from dpnoise_papers.inid_2024.settings import Formulas, Pca, TwoDimensions
 from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
 from dpnoise_papers.inid_2024.tables.profiles import table_1 as formulas
-from dpnoise_papers.inid_2024.tables.two_dimensions import two_dimensions
+from dpnoise_papers.inid_2024.tables.profiles import two_dimensions
 
 EPSILONS = [0.5, 2.0]
 

@@ -1,4 +1,11 @@
-"""Figures of profiles of sensitivities: what the tables hold is drawn, the same on every run."""
+"""Figures of profiles of sensitivities: what the tables hold is drawn, the same on every run.
+
+Table II of inid-2024 over epsilon.
+
+The map of Algorithm 1 of inid-2024: both panels, and where nothing is drawn.
+"""
+
+from __future__ import annotations
 
 import math
 
@@ -7,8 +14,11 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers.inid_2024.figures.profiles import (
+    MECHANISMS,
     approximate_laplace,
+    bisection,
     crossovers,
+    curves,
     dispersion,
     error_curves,
     laplace_and_gaussian,
@@ -19,7 +29,7 @@ from dpnoise_papers.style import COLOURS, GREY
 PROFILES = ["uniform", "linear", "quadratic", "exponential", "one-hot"]
 
 
-def curves(noise, dimensions, epsilons):
+def curves_table(noise, dimensions, epsilons):
     """Return a made-up table: SPR noise above i.i.d. noise if Laplace, optimal noise below."""
     shifts = {"iid": 0.0, "spr": 2.0 if noise == "laplace" else 0.0, "optimal": -1.0}
     rows = [
@@ -40,7 +50,7 @@ def levels(axes, colour):
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_errors_against_epsilon(noise):
-    table = curves(noise, [20], [0.1, 1.0, 10.0])
+    table = curves_table(noise, [20], [0.1, 1.0, 10.0])
     best = table[table["scheme"] == "optimal"]
     for axes, column in zip(error_curves(table).axes, ("mse_db", "gain_db"), strict=True):
         assert axes.get_xscale() == "log"
@@ -52,7 +62,7 @@ def test_errors_against_epsilon(noise):
 
 
 def test_errors_against_the_dimension_have_a_close_view():
-    figure = error_curves(curves("gaussian", [1, 2, 3, 9], [0.5]))
+    figure = error_curves(curves_table("gaussian", [1, 2, 3, 9], [0.5]))
     main, near = figure.axes
     assert main.get_xlim() == (1, 9)
     assert {line.get_linestyle() for line in near.get_lines()} >= {"-"}
@@ -61,7 +71,7 @@ def test_errors_against_the_dimension_have_a_close_view():
 
 
 def test_printed_numbers_are_open_circles():
-    table = curves("gaussian", [20], [0.1, 1.0, 10.0])
+    table = curves_table("gaussian", [20], [0.1, 1.0, 10.0])
     printed = pd.DataFrame(
         {"column": ["gain_db", "gain", "mse_db"], "printed": [2.0, 7.0, 33.0],
          "epsilon": [np.nan, np.nan, "10"]}
@@ -142,3 +152,49 @@ def test_theorem_7_shows_claim_and_truth():
         points = [line for line in axes.get_lines() if line.get_color() == COLOURS[noise]]
         shown = sorted(float(y) for line in points for y in line.get_ydata())
         assert shown == sorted(table[noise])
+
+
+@pytest.fixture
+def table():
+    rows = [
+        (epsilon, name, (10 - place) / epsilon ** (2 if name == "staircase" else 1))
+        for epsilon in (0.5, 1.0, 4.0)
+        for place, name in enumerate(MECHANISMS)
+    ]
+    table = pd.DataFrame(rows, columns=["epsilon", "mechanism", "mae"])
+    return table.assign(mae_epsilon=table["mae"] * table["epsilon"])
+
+
+def test_printed_errors_stand_on_the_curves_times_epsilon(table):
+    printed = pd.DataFrame(
+        {"mechanism": ["staircase", "staircase"], "epsilon": ["1", "4"], "column": ["mae", "gamma"],
+         "printed": [9.875, 0.4]}
+    )  # fmt: skip
+    (axes,) = curves(table, printed).axes
+    (dots,) = axes.collections
+    assert dots.get_offsets().tolist() == [[1.0, 9.875]]
+    (axes,) = curves(table, printed.assign(epsilon="4")).axes
+    assert axes.collections[0].get_offsets().tolist() == [[4.0, 39.5]]
+
+
+def test_curves_are_errors_times_epsilon_and_mark_the_crossing(table):
+    (axes,) = curves(table).axes
+    drawn = {tuple(line.get_ydata()) for line in axes.get_lines()}
+    for name in ("staircase", "laplace-iid", "laplace-optimal", "box-staircase", "lower-bound"):
+        rows = table[table["mechanism"] == name]
+        assert tuple(rows["mae_epsilon"]) in drawn
+    (mark,) = [line for line in axes.get_lines() if len(line.get_xdata()) == 1]
+    assert list(mark.get_xdata()) == [4.0]
+
+
+def test_maps_show_the_counts_and_leave_out_what_has_no_answer():
+    rows = [
+        (e, d, "none" if d > 0.6 else "private", 0 if d > 0.6 else 30 + i, 20 + i)
+        for i, (e, d) in enumerate((e, d) for d in (1e-6, 0.5, 0.9) for e in (0.1, 1.0))
+    ]
+    columns = ["epsilon", "delta", "outcome", "iterations", "repaired_iterations"]
+    figure = bisection(pd.DataFrame(rows, columns=columns))
+    printed, repaired = (axes.collections[0].get_array() for axes in figure.axes[:2])
+    assert np.ma.filled(printed, -1).ravel().tolist() == [30, 31, 32, 33, -1, -1]
+    assert np.ma.filled(repaired, -1).ravel().tolist() == [20, 21, 22, 23, 24, 25]
+    assert figure.axes[0].get_xscale() == "log"

@@ -13,7 +13,7 @@ from dpnoise_papers.inid_2024.figures.table_4 import (
     accuracy_by_scheme,
     signal_and_noise,
 )
-from dpnoise_papers.inid_2024.table_4.laplace import VARIANTS
+from dpnoise_papers.inid_2024.table_4.noise import VARIANTS
 from table_4_toys import cells, variants
 
 SHOWN = [name for names in _VARIANTS.values() for name in names]

@@ -10,13 +10,13 @@ from claim_toys import NUMBER, replace, verdict
 from dpnoise_papers.claims.model import Condition
 
 torch = pytest.importorskip("torch")
-from dpnoise_papers.inid_2024.table_4.summary import (  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.training import (  # noqa: E402
+    cifar10_cell,
     groups_of_cells,
     table_4_gains,
     table_4_printed,
     table_4_trained,
 )
-from dpnoise_papers.inid_2024.table_4.training import cifar10_cell  # noqa: E402
 
 
 def runs_of(accuracies, noise="gaussian", delta=1e-5, epsilon=8.0, scheme="iid"):

@@ -9,6 +9,7 @@ from scipy import stats
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.inid_2024.learning_settings import PcaAttack, PcaPrivacy, PcaSensitivities
+from dpnoise_papers.inid_2024.tables.pca import rows
 from dpnoise_papers.inid_2024.tables.pca_privacy import (
     ATTACK_COLUMNS,
     PRIVACY_COLUMNS,
@@ -19,7 +20,6 @@ from dpnoise_papers.inid_2024.tables.pca_privacy import (
     dp_pca_privacy,
     dp_pca_sensitivities,
 )
-from dpnoise_papers.inid_2024.tables.pca_variants import rows
 
 SETTINGS = PcaAttack(
     seed=4, features=100, epsilon=1.0, delta=1e-3, draws=200_000, confidence=0.999, thresholds=11

@@ -1,1 +1,0 @@
-"""Counts of taxi events at the junctions of a city."""

@@ -1,1 +1,0 @@
-"""References at high precision that share nothing with the library: for `make verify` and tests."""
