@@ -7,6 +7,7 @@ from dpnoise_papers.claims.published import about, read_published
 from dpnoise_papers.claims.quantity import misfits, read_tables
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.claims.report import markdown
+from dpnoise_papers.making import job
 from dpnoise_papers.result_files import write_table, write_text
 
 given, judged, changed = snakemake.input, snakemake.params.judged, snakemake.params.changed

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from dpnoise_papers.config import load_run, places
 from dpnoise_papers.item import papers
+from dpnoise_papers.making import job
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.making import Folders
 from dpnoise_papers.review.report import report
