@@ -177,7 +177,9 @@ def _imports(script: str) -> tuple[str, ...]:
 def _path(module: str) -> str:
     """File of a module, relative to the working directory if possible."""
     path = SOURCE.joinpath(*module.split("."))
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    # A folder alone may be what an older commit left: its compiled modules.
+    package = path / "__init__.py"
+    path = package if package.is_file() else path.with_suffix(".py")
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
