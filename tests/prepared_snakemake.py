@@ -66,8 +66,6 @@ def become_snakemake(
 
 def serve() -> None:
     """Answer each line of the input with the exit code of a start."""
-    import gc
-
     import grimp  # noqa: F401 - as each start imports it, and what follows
     import nbformat  # noqa: F401
     import requests  # noqa: F401
@@ -75,7 +73,6 @@ def serve() -> None:
     from snakemake.cli import get_argument_parser
 
     get_argument_parser()  # which imports the plugins
-    gc.freeze()
     for line in sys.stdin:
         child = os.fork()
         if not child:
