@@ -23,37 +23,23 @@ from dpnoise.noise import (
     TruncatedLaplace,
     staircase_gamma,
 )
-
-ZERO = mp.mpf(0)
-
-
-def gaussian(noise):
-    return [(ZERO, mp.inf, ZERO, 1 / mp.mpf(noise.sigma) ** 2, ZERO)]
+from dpnoise_papers.oracles import densities
+from dpnoise_papers.oracles.densities import Density
 
 
-def laplace(noise):
-    return [(ZERO, mp.inf, 1 / mp.mpf(noise.beta), ZERO, ZERO)]
+def _pieces(density, *parameters):
+    """Pieces (left, right, rate, curvature, offset) of a density of `oracles`, at any precision."""
+    found = density(*map(mp.mpf, parameters))
+    ends = [*(piece[0] for piece in found.pieces[1:]), found.bound]
+    return [
+        (mp.mpf(left), mp.mpf(right), rate, curvature, offset)
+        for (left, offset, rate, curvature), right in zip(found.pieces, ends, strict=True)
+    ]
 
 
-def flipped_huber(noise):
-    a, g2 = mp.mpf(noise.alpha), mp.mpf(noise.gamma) ** 2
-    tail = (a, mp.inf, ZERO, 1 / g2, a * a / g2 / 2)
-    return [(ZERO, a, a / g2, ZERO, ZERO), tail] if a > 0 else [tail]
-
-
-def offset_symmetric_gaussian(noise):
-    rate = mp.mpf(noise.theta) / mp.mpf(noise.rho) ** 2
-    return [(ZERO, mp.inf, rate, 1 / mp.mpf(noise.rho) ** 2, ZERO)]
-
-
-def truncated_laplace(noise):
-    return [(ZERO, mp.mpf(noise.bound), 1 / mp.mpf(noise.beta), ZERO, ZERO)]
-
-
-def huber(noise):
-    a, scale = mp.mpf(noise.alpha), mp.mpf(noise.scale)
-    tail = (a * scale, mp.inf, a / scale, ZERO, -a * a / 2)
-    return [(ZERO, a * scale, ZERO, 1 / scale**2, ZERO), tail]
+def huber(alpha, scale):
+    tail = (alpha * scale, -alpha * alpha / 2, alpha / scale, 0)
+    return Density(((0, 0, 0, 1 / scale**2), tail))
 
 
 class ExactPieces:
@@ -240,13 +226,22 @@ class Row(NamedTuple):
 # One row for each family of `dpnoise.noise.FAMILIES`: all that the tests need of a new one.
 TABLE = {
     Gaussian: Row(
-        [Gaussian(1.0), Gaussian(0.02), Gaussian(3e5)], lambda n: ExactPieces(gaussian(n))
+        [Gaussian(1.0), Gaussian(0.02), Gaussian(3e5)],
+        lambda n: ExactPieces(_pieces(densities.gaussian, n.sigma)),
     ),
-    Laplace: Row([Laplace(1.0), Laplace(40.0)], lambda n: ExactPieces(laplace(n))),
-    FlippedHuber: Row(FLIPPED, lambda n: ExactPieces(flipped_huber(n))),
-    OffsetSymmetricGaussian: Row(OFFSET, lambda n: ExactPieces(offset_symmetric_gaussian(n))),
-    TruncatedLaplace: Row(TRUNCATED, lambda n: ExactPieces(truncated_laplace(n))),
-    Huber: Row(HUBERS, lambda n: ExactPieces(huber(n))),
+    Laplace: Row(
+        [Laplace(1.0), Laplace(40.0)], lambda n: ExactPieces(_pieces(densities.laplace, n.beta))
+    ),
+    FlippedHuber: Row(
+        FLIPPED, lambda n: ExactPieces(_pieces(densities.flipped_huber, n.alpha, n.gamma))
+    ),
+    OffsetSymmetricGaussian: Row(
+        OFFSET, lambda n: ExactPieces(_pieces(densities.offset_symmetric_gaussian, n.theta, n.rho))
+    ),
+    TruncatedLaplace: Row(
+        TRUNCATED, lambda n: ExactPieces(_pieces(densities.truncated_laplace, n.beta, n.bound))
+    ),
+    Huber: Row(HUBERS, lambda n: ExactPieces(_pieces(huber, n.alpha, n.scale))),
     Subbotin: Row(SUBBOTIN, ExactSubbotin),
     Staircase: Row(STAIRS, ExactStaircase),
 }

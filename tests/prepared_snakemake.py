@@ -66,6 +66,10 @@ def become_snakemake(
 
 def serve() -> None:
     """Answer each line of the input with the exit code of a start."""
+    import grimp  # noqa: F401 - as each start imports it, and what follows
+    import nbformat  # noqa: F401
+    import requests  # noqa: F401
+    import smart_open  # noqa: F401
     from snakemake.cli import get_argument_parser
 
     get_argument_parser()  # which imports the plugins

@@ -1,12 +1,11 @@
 """Pairs by noise, sampling and relation, beside quadrature, fine lattices and closed forms."""
 
 import math
-from itertools import pairwise
 
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import fft, stats
 
 from dpnoise import (
     Budget,
@@ -68,7 +67,7 @@ def mp_delta(noise, size, rate, form, epsilon):
     ends = sorted({high, *(p for p in (0, m, -m, 2 * m) if (p - high) * sign > 0)})
     ends += [sign * mpmath.mpf(k) for k in range(2, 62, 6) if (sign * k - high) * sign > 0]
     ends = sorted(ends)
-    return mpmath.fsum(mpmath.quad(gap, [a, b]) for a, b in pairwise(ends))
+    return mpmath.quad(gap, ends, method="gauss-legendre")
 
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
@@ -173,19 +172,18 @@ def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
         else:
             masses = first
         start = int(cells.min())
-        one = np.bincount(cells - start, weights=masses)
-        total = one
-        for _ in range(steps - 1):
-            total = np.convolve(total, one) if len(one) < 500 else _fft(total, one)
+        total = _convolved(np.bincount(cells - start, weights=masses), steps)
         values = width * (steps * start + np.arange(len(total)))
         above = values > epsilon
         out.append(float(-total[above] @ np.expm1(epsilon - values[above])))
     return out
 
 
-def _fft(one, two):
-    size = len(one) + len(two) - 1
-    return np.fft.irfft(np.fft.rfft(one, size) * np.fft.rfft(two, size), size)
+def _convolved(one, steps):
+    """The masses of a sum of steps, by one transform of a length without large prime factors."""
+    length = steps * (len(one) - 1) + 1
+    size = fft.next_fast_len(length, real=True)
+    return fft.irfft(fft.rfft(one, size) ** steps, size)[:length]
 
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])

@@ -1,7 +1,6 @@
 """Transforms on stretches of outputs, beside quadrature of densities."""
 
 import math
-from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -48,12 +47,12 @@ def transform(noise, form, m, q, s):
     ends = np.linspace(-reach, reach, 24).tolist()
     if form != FIXED:
         ends = sorted([*ends, 0, m, -m])
-        return mpmath.fsum(mpmath.quad(term, [a, b]) for a, b in pairwise(ends))
+        return mpmath.quad(term, ends, method="gauss-legendre")
     # Losses above 0, their reflections, and the rest at 0.
     ends = sorted({m / 2, m, *(y for y in ends if y > m / 2)})
 
     def whole(function):
-        return mpmath.fsum(mpmath.quad(function, [a, b]) for a, b in pairwise(ends))
+        return mpmath.quad(function, ends, method="gauss-legendre")
 
     seen = [whole(lambda y, k=k: densities(noise, REMOVED, m, q, y)[k]) for k in (0, 1)]
     return whole(term) + whole(lambda y: term(y, turned=True)) + 1 - sum(seen)
