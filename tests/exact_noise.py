@@ -23,8 +23,8 @@ from dpnoise.noise import (
     TruncatedLaplace,
     staircase_gamma,
 )
-from dpnoise_papers.oracles import densities
-from dpnoise_papers.oracles.densities import Density
+from dpnoise_papers.verify import oracles as densities
+from dpnoise_papers.verify.oracles import Density
 
 
 def _pieces(density, *parameters):
