@@ -25,7 +25,7 @@ def test_bounds_hold_for_simulated_shares(ball, a, e):
     lower, upper = share.lower(np.array(a), np.array(e)), share.upper(np.array(a), np.array(e))
     assert lower <= most + error
     assert upper >= most - error
-    if any(isinstance(block, AtMost | Counts) for block in getattr(ball, "blocks", (ball,))):
+    if any(isinstance(block, AtMost | Counts) for block in ball.blocks or (ball,)):
         assert (0.0 < lower < upper) == (e < a)
     else:
         assert upper - lower <= 1e-9
