@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems, floats, is_integer
+from dpnoise._validation import MINIMUM_DELTA, Problems, floats, is_integer
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
 from dpnoise.allocation.search import (
     MAXIMUM_POWER,
@@ -43,7 +43,7 @@ from dpnoise.calibration.integers import CLOSE, smallest_scale
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
-from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.privacy.second import MAXIMUM_COORDINATES, Account, require_agreement, second_account
 from dpnoise.privacy.vector import VectorProfile, profile_of_shares

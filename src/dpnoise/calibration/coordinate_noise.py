@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems, floats, is_integer
+from dpnoise._validation import MINIMUM_DELTA, Problems, floats, is_integer
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.grafted import FlippedHuber, flipped_huber_variance
-from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_log_delta, gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.odometer.ledger import Ledger, stated
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, transition_for_cost, zcdp
 

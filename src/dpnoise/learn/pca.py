@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import lapack
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import MINIMUM_DELTA, Problems, is_integer
 from dpnoise.learn.safeguards import (
     convert_with_nan,
     noise_generator,
@@ -55,7 +55,7 @@ from dpnoise.learn.safeguards import (
     warn_of_large_delta,
 )
 from dpnoise.noise import Gaussian, Laplace
-from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.odometer.ledger import guaranteed
 from dpnoise.privacy.vector import is_vouched
 from dpnoise.sensitivity.base import require_relation

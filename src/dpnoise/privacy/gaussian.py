@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, floats
+from dpnoise._validation import MINIMUM_DELTA, Problems, floats
 from dpnoise.noise.exponential_power import mills_ratio
 
 if TYPE_CHECKING:
@@ -201,7 +201,6 @@ def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
     return log_delta_and_slope(mu, epsilon)[0][()]
 
 
-MINIMUM_DELTA = 1e-300
 _STEPS = 100
 _BLOCK = 16384  # pairs at a time, so that the work stays in the processor's cache
 # An error e in log mu becomes about e^3 c^2 / 3 in one step, where c is the relative change of the

@@ -40,9 +40,10 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise._imports import imports_of
+from dpnoise._validation import MINIMUM_DELTA
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.privacy.gaussian import MINIMUM_DELTA, gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.loss_distribution import loss_distribution

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from dpnoise.privacy.zcdp import ZCDP
 
 ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
-_MAXIMUM_EPSILON, _MINIMUM_DELTA = 1e4, 1e-300
 
 
 class BudgetExceededError(ValueError):
@@ -123,10 +122,7 @@ class Budget:
         relation: str | None = None,
     ) -> None:
         problems = Problems("budget")
-        problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
-        if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
-            good = delta == 0 or delta >= _MINIMUM_DELTA
-            problems.require(good, "delta", f"0 or at least {_MINIMUM_DELTA:g}", delta)
+        problems.budget(epsilon, delta)
         known = isinstance(account, str) and account in ACCOUNTS
         problems.require(known, "account", " or ".join(map(repr, ACCOUNTS)), account)
         check_relation(problems, relation)

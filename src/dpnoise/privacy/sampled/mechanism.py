@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import MINIMUM_DELTA, Problems, is_integer
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
 from dpnoise.privacy.sampled.relations import (
     FIXED,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
 MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
-MOST_EPSILON, MINIMUM_DELTA = 1e6, 1e-300
+MOST_EPSILON = 1e6
 DIRECTIONS = (REMOVED, ADDED)
 SAMPLINGS = (POISSON, FIXED)
 _UP, _TINY = 1.0 + 1e-12, 1e-323  # rounding of an exponential, of the smallest ones

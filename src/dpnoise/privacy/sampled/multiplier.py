@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from scipy import optimize
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import MINIMUM_DELTA, Problems, is_integer
 from dpnoise.privacy.sampled.composition import REMOVED, Composition
 from dpnoise.privacy.sampled.mechanism import (
     LARGEST,
-    MINIMUM_DELTA,
     MOST_STEPS,
     SAMPLINGS,
     SMALLEST,
