@@ -1,4 +1,4 @@
-""""""
+"""Records, digests of code and the steps' reading and writing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers import making
-from dpnoise_papers import making as code
 from dpnoise_papers.making import (
     MARK,
     PROVENANCE,
@@ -74,17 +73,17 @@ def test_unrelated_modules_are_not_among_the_inputs(names):
 def module(tmp_path, monkeypatch):
     """Return what the digest of a script is when it holds a text."""
     script = tmp_path / "script.py"
-    monkeypatch.setattr(code, "CACHE", str(tmp_path / "digests.json"))
+    monkeypatch.setattr(making, "CACHE", str(tmp_path / "digests.json"))
 
     def digest(text):
         script.write_text(text, encoding="utf-8")
-        code._digests.cache_clear()
-        return code.code_digest(str(script))
+        making._digests.cache_clear()
+        return making.code_digest(str(script))
 
     yield digest
-    code._digests.cache_clear()
-    code._known.cache_clear()
-    code._new.clear()
+    making._digests.cache_clear()
+    making._known.cache_clear()
+    making._new.clear()
 
 
 SAID_BY_CODE = "def f(x):\n    return x + 1\n"
@@ -110,24 +109,35 @@ def test_whatever_the_code_says_is_in_its_digest(module, other):
     assert module(other) != module(SAID_BY_CODE)
 
 
+def test_a_folder_with_compiled_modules_only_is_no_package(tmp_path, monkeypatch):
+    """An older commit's package leaves one beside the module that took its name."""
+    (tmp_path / "toy" / "once" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "toy" / "once.py").touch()
+    (tmp_path / "toy" / "__init__.py").touch()
+    monkeypatch.setattr(making, "SOURCE", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert making._path.__wrapped__("toy.once") == "toy/once.py"
+    assert making._path.__wrapped__("toy") == "toy/__init__.py"
+
+
 def test_a_digest_depends_on_every_module_behind_the_functions(monkeypatch):
-    before = code.code_digest(TABLE, DENSITIES)
-    told = code._digests
+    before = making.code_digest(TABLE, DENSITIES)
+    told = making._digests
     for name in code_inputs(TABLE, DENSITIES):
         changed = lambda path, name=name: ("", "") if path == name else told(path)  # noqa: E731
         with monkeypatch.context() as patch:
-            patch.setattr(code, "_digests", changed)
-            assert code.code_digest(TABLE, DENSITIES) != before
+            patch.setattr(making, "_digests", changed)
+            assert making.code_digest(TABLE, DENSITIES) != before
 
 
 def test_digests_are_remembered_by_content(module, tmp_path):
     first = module(SAID_BY_CODE)
-    code.remember_digests()
-    code._known.cache_clear()
-    assert hashlib.sha256(SAID_BY_CODE.encode()).hexdigest() in code._known()
+    making.remember_digests()
+    making._known.cache_clear()
+    assert hashlib.sha256(SAID_BY_CODE.encode()).hexdigest() in making._known()
     assert module(SAID_BY_CODE) == first
     (tmp_path / "digests.json").write_text("{broken", encoding="utf-8")
-    code._known.cache_clear()
+    making._known.cache_clear()
     assert module(SAID_BY_CODE) == first
 
 
