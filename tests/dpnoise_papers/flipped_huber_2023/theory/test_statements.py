@@ -16,7 +16,6 @@ from dpnoise_papers.flipped_huber_2023.theory import (
     scalar,
     vector,
 )
-from dpnoise_papers.flipped_huber_2023.theory import density as tools
 from dpnoise_papers.flipped_huber_2023.theory import statements as module
 from dpnoise_papers.flipped_huber_2023.theory.statements import CHECKS, theory
 from dpnoise_papers.seeds import generator
@@ -363,16 +362,16 @@ def test_an_unknown_value_counts_as_a_violation(monkeypatch):
 
 
 def test_draws_reach_every_case_of_table_1():
-    drawn = tools.draw_scalar(generator(5, "cases"), 2000)
+    drawn = density.draw_scalar(generator(5, "cases"), 2000)
     case = printed.case(drawn["epsilon"], drawn["sensitivity"], drawn["alpha"], drawn["gamma"])
     assert set(case) == {1, 2, 3, 4, 5}
     assert np.bincount(case)[1:].min() > 60
 
 
 def test_the_tail_is_that_of_the_noise_class():
-    drawn = tools.draw_shape(generator(5, "tail"), 200)
+    drawn = density.draw_shape(generator(5, "tail"), 200)
     t = drawn["gamma"] * np.linspace(-9, 9, 200)
-    ours = tools.tail(t, **drawn)
+    ours = density.tail(t, **drawn)
     for a, g, x, value in zip(drawn["alpha"], drawn["gamma"], t, ours, strict=True):
         assert value == pytest.approx(FlippedHuber(a, g).sf(x), rel=1e-12)
 
@@ -382,29 +381,29 @@ def test_the_sum_of_two_is_gaussian_in_the_limit_and_right_by_simulation():
     one, two = np.full(n, 0.8), np.full(n, 0.3)
     level = np.linspace(0, 12, n)
     tiny, unit = np.full(n, 1e-6), np.ones(n)
-    ours = tools.two_fold_tail(level, one, two, tiny, unit)
+    ours = density.two_fold_tail(level, one, two, tiny, unit)
     assert ours == pytest.approx(stats.norm.sf(level / np.hypot(0.8, 0.3)), rel=1e-9)
     # A binomial test with a false alarm once in 1e6 (4.9 standard deviations).
     noise, size = FlippedHuber(1.5, 1.0), 200_000
     pair = noise.rvs((2, size), 11)
     share = np.mean(0.8 * pair[0] + 0.3 * pair[1] > 0.7)
-    exact = tools.two_fold_tail(np.array([0.7]), one[:1], two[:1], 1.5 * unit[:1], unit[:1])[0]
+    exact = density.two_fold_tail(np.array([0.7]), one[:1], two[:1], 1.5 * unit[:1], unit[:1])[0]
     assert abs(share - exact) < 4.9 * np.sqrt(exact * (1 - exact) / size)
 
 
 def test_the_sum_of_many_is_gaussian_in_the_limit_and_that_of_two_by_quadrature():
     rng = generator(5, "many")
-    drawn = tools.draw_shape(rng, 30)
+    drawn = density.draw_shape(rng, 30)
     gamma = drawn["gamma"]
     alpha = np.minimum(drawn["alpha"], 3 * gamma)
     d = rng.uniform(0.5, 1, (4, 30)) * np.array([[1], [1], [1], [0.5]])
     level = 5 * rng.random(30) * gamma * np.linalg.norm(d, axis=0)
     z = level / (gamma * np.linalg.norm(d, axis=0))
-    normal = tools.many_fold_tail(level, d, 1e-6 * gamma, gamma)
+    normal = density.many_fold_tail(level, d, 1e-6 * gamma, gamma)
     assert normal == pytest.approx(stats.norm.sf(z), rel=1e-9)
     pair = np.concatenate([d[:2], np.zeros((2, 30))])
-    ours = tools.many_fold_tail(level, pair, alpha, gamma)
-    assert ours == pytest.approx(tools.two_fold_tail(level, *d[:2], alpha, gamma), rel=1e-5)
+    ours = density.many_fold_tail(level, pair, alpha, gamma)
+    assert ours == pytest.approx(density.two_fold_tail(level, *d[:2], alpha, gamma), rel=1e-5)
 
 
 def test_integrals_between_kinks_are_exact_for_polynomials():
