@@ -17,6 +17,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import (
+    CELLS,
     LARGEST_POWER,
     NormStaircase,
     RadialNoise,
@@ -26,7 +27,7 @@ from dpnoise.joint.noise import (
     pure_scale,
     staircase_layer_moment,
 )
-from dpnoise.joint.profile import radial_delta_estimate
+from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
 from dpnoise.privacy.odometer.releases import spending_of
 from dpnoise.sensitivity.convert import as_sensitivity
 
@@ -322,6 +323,7 @@ _EVEN = 1e-7  # a log delta this close to the budget's is on it
 _PROBE = 1e-3  # step for the slope of log delta
 _COLD, _WARM = 0.25, 0.05  # first steps of log scale from a guess and from a neighbour's root
 _CERTIFICATES = 8
+_COARSER = 16  # cells of one first: the gap falls like the inverse of their number
 _LOG_FAR = 600.0  # logarithm of a bound that nothing reaches
 _WIDEST = 4.0  # epsilon times the scale of truncated noise
 _BELOW = 5.0  # of log gamma, where the minimum may be just beyond 1
@@ -365,6 +367,8 @@ class Search:
         if after >= _FAR:  # (epsilon, 0)-DP noise is next to it: the slope on the other side
             here, after = self.spare(curve(x - _PROBE)), here
         slope = max((after - here) / _PROBE, 1e-3)
+        rough = radial_delta_bounds(curve(x), self.epsilon, cells=CELLS // _COARSER)
+        x += 1.04 * max(math.log(rough.upper) - self.log_delta, 0.0) / (_COARSER * slope)
         # ends: without a verified candidate the noise for delta = 0
         for _ in range(_CERTIFICATES):
             noise = curve(x)

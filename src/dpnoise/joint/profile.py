@@ -30,7 +30,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -137,7 +137,9 @@ def _log_beta_density(b: float, x: Array) -> Array:
 _FIRST_PASS = 512
 _FARTHEST = 1e300
 _EDGE = 1e-15  # relative error of the bound as it is computed
-_ESTIMATE = 512  # cells of an estimate
+_PLACES, _POINTS = 64, 64  # of an estimate: where it looks, nodes between two seams
+_ROUNDS, _DIVIDED = 3, 32  # the divisions that a seam is found by
+_SEEN = 1e-18  # of the largest value
 _FEWEST = 2  # cells of the second pass in one of the first
 _CLOSED = 1e-14  # relative error of the closed form
 _TAIL = 1e-300  # mass of T left out on either side, and counted in full above
@@ -242,6 +244,56 @@ def _nodes(layers: _Layers, uncovered: Uncovered, cells: int) -> Array:
     return _refined(layers, v, _sums(layers, uncovered, v), cells)
 
 
+@cache
+def _rule() -> tuple[Array, Array]:
+    """Nodes and weights on [0, 1], dense at both ends, where g may begin with a root."""
+    u, weight = np.polynomial.legendre.leggauss(_POINTS)
+    u = 0.5 * (1.0 + u)
+    return u * u * (3.0 - 2.0 * u), 3.0 * weight * u * (1.0 - u)
+
+
+def _seams(layers: _Layers, x: Array) -> Array:
+    """The roots of v at which g has a seam: c, at the roots `x` and between them, is 0 or 2."""
+
+    def shift(x: Array) -> Array:
+        a, e, _ = layers.arguments(x * x)
+        with np.errstate(invalid="ignore"):
+            return a - e
+
+    levels, c = np.array([[0.0], [2.0]]), shift(x)
+    level, place = np.nonzero((c[1:] > levels) != (c[:-1] > levels))
+    low, high = x[place], x[place + 1]
+    each = np.arange(place.size)
+    for _ in range(_ROUNDS if place.size else 0):
+        inner = np.linspace(low, high, _DIVIDED + 1, axis=1)
+        beyond = shift(inner) > levels[level]
+        first = np.maximum(np.argmax(beyond != beyond[:, :1], axis=1), 1)
+        low, high = inner[each, first - 1], inner[each, first]
+    if layers.bounded and layers.low < layers.noise.edge - layers.epsilon:  # of e itself
+        high = np.append(high, math.sqrt(layers.noise.edge - layers.epsilon))
+    return high
+
+
+def _integral(layers: _Layers, uncovered: Uncovered) -> float:
+    """About E g over all but the atom: Gauss-Legendre sums between the seams."""
+
+    def values(x: Array) -> Array:
+        v = x * x
+        a, e, _ = layers.arguments(v)
+        log_density = (layers.k - 1.0) * np.log(v) - v - math.lgamma(layers.k)
+        return 2.0 * x * np.exp(log_density) * uncovered.about(a, e)
+
+    x = np.linspace(math.sqrt(layers.low), math.sqrt(layers.high), _PLACES + 1)
+    rough = values(x)
+    seen = np.flatnonzero(rough >= _SEEN * np.max(rough))
+    ends = x[[max(seen[0] - 1, 0), min(seen[-1] + 1, _PLACES)]]
+    edges = np.unique(np.append(ends, np.clip(_seams(layers, x), *ends)))
+    nodes, weights = _rule()
+    width = np.diff(edges)
+    every = values(edges[:-1, None] + width[:, None] * nodes)
+    return float(np.sum(every @ weights * width)) / layers.whole
+
+
 def radial_delta_estimate(noise: Radial, epsilon: float) -> float:
     """About delta(epsilon), or an upper bound where that is what is known: for searches."""
     if noise.power == 1.0 and noise.bound == math.inf:
@@ -254,9 +306,7 @@ def radial_delta_estimate(noise: Radial, epsilon: float) -> float:
         a, e, _ = layers.arguments(np.array([noise.edge]))
         total = layers.atom() * float(uncovered.about(a, e)[0])
     if layers.low < layers.high:
-        v = _nodes(layers, uncovered, _ESTIMATE)
-        a, e, _ = layers.arguments(0.5 * (v[:-1] + v[1:]))
-        total += float(np.sum(uncovered.about(a, e) * layers.masses(v)[0]))
+        total += _integral(layers, uncovered)
     return min(total, 1.0)
 
 
