@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.auditing.events import AnyEvent, Counts, Score, Statistics
+    from dpnoise.auditing.events import AnyEvent, Counts, Statistics
     from dpnoise.privacy.odometer.ledger import Ledger
 
     Pair = tuple[Array, Array]
@@ -158,34 +158,24 @@ def chosen(
     """
     size = len(runs[0])
 
-    def bounds(hits: Counts, false_hits: Counts) -> Pair:
-        low, _ = clopper_pearson(hits, size, plan.miss)
-        _, high = clopper_pearson(false_hits, size, plan.miss)
-        return low, high
-
-    def for_epsilon(hits: Counts, false_hits: Counts) -> Array:
-        low, high = bounds(hits, false_hits)
-        return (low - plan.delta) / high
-
-    scores: list[Score] = [for_epsilon]
     claim = plan.claim
-    if claim is not None:
 
-        def excess(hits: Counts, false_hits: Counts) -> Array:
-            low, high = bounds(hits, false_hits)
-            return low - claim.most(high)
+    def scores(hits: Counts, false_hits: Counts) -> list[Array]:
+        low, high = _least(hits, size, plan.miss), _most(false_hits, size, plan.miss)
+        for_epsilon = (low - plan.delta) / high
+        if claim is None:
+            return [for_epsilon]
+        p, q, one = hits / size, false_hits / size, 1.0 / size
+        most = claim.most(q)
+        slope = (claim.most(np.minimum(q + one, 1.0)) - most) / one
+        variance = p * (1.0 - p) + one + slope**2 * (q * (1.0 - q) + one)
+        significance = (p - most) / np.sqrt(variance / size)
+        return [for_epsilon, low - claim.most(high), significance]
 
-        def significance(hits: Counts, false_hits: Counts) -> Array:
-            p, q, one = hits / size, false_hits / size, 1.0 / size
-            most = claim.most(q)
-            slope = (claim.most(np.minimum(q + one, 1.0)) - most) / one
-            variance = p * (1.0 - p) + one + slope**2 * (q * (1.0 - q) + one)
-            return (p - most) / np.sqrt(variance / size)
-
-        scores += [excess, significance]
     values = statistics.values(runs[0]), statistics.values(runs[1])
     outputs = lattice_candidates(runs) if lattice else ()
-    return choose(chain(statistic_candidates(values), outputs), scores)
+    kinds = 1 if claim is None else 3
+    return choose(chain(statistic_candidates(values), outputs), scores, kinds)
 
 
 def judged(
@@ -198,8 +188,7 @@ def judged(
         values = statistics.values(outputs[0]), statistics.values(outputs[1])
         counts += np.array([event.counts(outputs, values) for event in events])
     each = plan.miss / (2.0 * len(events))
-    low, _ = clopper_pearson(counts[:, 0], size, each)
-    _, high = clopper_pearson(counts[:, 1], size, each)
+    low, high = _least(counts[:, 0], size, each), _most(counts[:, 1], size, each)
     found = tuple(
         Judged(
             event.words(statistics.names),
@@ -334,11 +323,21 @@ def clopper_pearson(hits: ArrayLike, runs: int, miss: float) -> tuple[Array, Arr
     The event happened `hits` times, a number or an array, in `runs` runs. Each bound is wrong with
     a probability of at most `miss`.
     """
+    return _least(hits, runs, miss), _most(hits, runs, miss)
+
+
+def _least(hits: ArrayLike, runs: int, miss: float) -> Array:
+    """The lower bound of `clopper_pearson`."""
     count = np.asarray(hits, dtype=float)
-    with np.errstate(invalid="ignore"):
-        low = special.betaincinv(np.maximum(count, 1), runs - count + 1, miss)
-        high = special.betainccinv(count + 1, np.maximum(runs - count, 1), miss)
-    return np.where(count == 0, 0.0, low), np.where(count == runs, 1.0, high)
+    low = special.betaincinv(np.maximum(count, 1), runs - count + 1, miss)
+    return np.where(count == 0, 0.0, low)
+
+
+def _most(hits: ArrayLike, runs: int, miss: float) -> Array:
+    """The upper bound of `clopper_pearson`."""
+    count = np.asarray(hits, dtype=float)
+    high = special.betainccinv(count + 1, np.maximum(runs - count, 1), miss)
+    return np.where(count == runs, 1.0, high)
 
 
 def proved_epsilon(low: float, high: float, delta: float) -> float:
