@@ -43,7 +43,7 @@ class Interval:
     """The numbers lo <= x <= hi; ends of more than 256 binary digits are rounded outward."""
 
     def __init__(self, lo: Fraction | int, hi: Fraction | int | None = None) -> None:
-        self.lo, self.hi = rounded(Fraction(lo), 0), rounded(Fraction(lo if hi is None else hi), 1)
+        self.lo, self.hi = rounded(lo, 0), rounded(lo if hi is None else hi, 1)
 
     def __add__(self, other: Interval) -> Interval:
         return Interval(self.lo + other.lo, self.hi + other.hi)
@@ -52,6 +52,8 @@ class Interval:
         return Interval(self.lo - other.hi, self.hi - other.lo)
 
     def __mul__(self, other: Interval) -> Interval:
+        if self.lo >= 0 <= other.lo:
+            return Interval(self.lo * other.lo, self.hi * other.hi)
         ends = [x * y for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
         return Interval(min(ends), max(ends))
 
@@ -61,11 +63,11 @@ class Interval:
         return self * Interval(1 / other.hi, 1 / other.lo)
 
 
-def rounded(x: Fraction, up: int) -> Fraction:
+def rounded(x: Fraction | int, up: int) -> Fraction:
     """A number of 256 binary digits, not below (up = 1) or not above (up = 0) `x`."""
     n, d = x.numerator, x.denominator
     if max(n.bit_length(), d.bit_length()) <= BITS:
-        return x
+        return x if type(x) is Fraction else Fraction(x)
     shift = BITS - n.bit_length() + d.bit_length()
     q = (n << max(shift, 0)) // (d << max(-shift, 0)) + up
     return Fraction(q << max(-shift, 0), 1 << max(shift, 0))
