@@ -66,7 +66,7 @@ class Interval:
 def rounded(x: Fraction | int, up: int) -> Fraction:
     """A number of 256 binary digits, not below (up = 1) or not above (up = 0) `x`."""
     n, d = x.numerator, x.denominator
-    if max(n.bit_length(), d.bit_length()) <= BITS:
+    if n.bit_length() <= BITS >= d.bit_length():
         return x if type(x) is Fraction else Fraction(x)
     shift = BITS - n.bit_length() + d.bit_length()
     q = (n << max(shift, 0)) // (d << max(-shift, 0)) + up
