@@ -26,17 +26,19 @@ def gaussian(sigma: float) -> Integers:
 
 def laplace(beta: float) -> Integers:
     """Discrete Laplace noise."""
-    return Integers(lambda k: abs(k) / Fraction(beta))
+    rate = 1 / Fraction(beta)
+    return Integers(lambda k: rate * abs(k), period=1)
 
 
 def staircase(epsilon: float, sensitivity: int, r: int) -> Integers:
     """Discrete staircase noise, which falls at r from each multiple of the sensitivity."""
+    step = Fraction(epsilon)
 
     def psi(k: int) -> Fraction:
         whole, rest = divmod(abs(k), sensitivity)
-        return Fraction(epsilon) * (whole + (rest >= r))
+        return step * (whole + (rest >= r))
 
-    return Integers(psi)
+    return Integers(psi, period=sensitivity)
 
 
 class Integers:
@@ -46,10 +48,12 @@ class Integers:
     ----------
     psi : Callable[[int], Fraction]
         Minus the logarithm of a probability over that of 0.
+    period : int, optional
+        Distance over which psi rises by the same everywhere from 0 on.
     """
 
-    def __init__(self, psi: Callable[[int], Fraction]) -> None:
-        self.psi = psi
+    def __init__(self, psi: Callable[[int], Fraction], period: int | None = None) -> None:
+        self.psi, self.period = psi, period
         self._known: dict[tuple[int, int], Number] = {}
 
     def loss(self, k: int, d: int) -> Fraction:
@@ -104,6 +108,8 @@ class Integers:
             if gap > 0:
                 delta -= self.weight(k) * mp.expm1(-_number(gap))
             k += 1
+            if k == self.period and not delta:  # the losses repeat
+                break
         return delta / self.whole()
 
 

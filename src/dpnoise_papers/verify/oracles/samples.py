@@ -104,12 +104,14 @@ def delta(noise: str, form: str, size: Number, rate: Number, epsilon: Number) ->
     if gap(_FAR * sign) <= 0:
         return mpmath.mpf(0)
     low, high = mpmath.mpf(-_FAR * sign), mpmath.mpf(_FAR * sign)
+    # ends: halved to 100 bits
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (low, middle) if gap(middle) > 0 else (middle, high)
     m = mpmath.mpf(size)
     marks = [0, m, -m, 2 * m, *(sign * mpmath.mpf(k) for k in range(2, _FAR + 2, 6))]
     ends = sorted({high, *(p for p in marks if (p - high) * sign > 0)})
+    # ends: a reference: what is missed shows as a disagreement
     return mpmath.quad(gap, ends, method="gauss-legendre")
 
 
@@ -134,6 +136,7 @@ def transform(noise: str, form: str, size: Number, rate: Number, s: Number) -> N
         ends = sorted({m / 2, m, *(y for y in ends if y > m / 2)})
 
     def whole(function: Any) -> Number:  # noqa: ANN401 - of one of two kinds
+        # ends: a reference: what is missed shows as a disagreement
         return mpmath.quad(function, ends, method="gauss-legendre")
 
     if not fixed:

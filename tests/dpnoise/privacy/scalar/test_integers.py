@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import mpmath as mp
 import numpy as np
@@ -23,14 +24,17 @@ NOISE = [
 ]
 
 
+reference = cache(exact_noise)  # which keeps its weights
+
+
 def loss_at(noise, k, d):
     """The loss at k under a shift by d, as a rational number."""
-    return exact_noise(noise).loss(k, d)
+    return reference(noise).loss(k, d)
 
 
 def exact_delta(noise, d, epsilon):
     with mp.workdps(80):
-        return exact_noise(noise).delta(d, epsilon)
+        return reference(noise).delta(d, epsilon)
 
 
 def on_the_private_side(noise, d, epsilon):
