@@ -23,7 +23,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise_papers.verify.oracles.gaussian import gaussian_delta as delta
+from dpnoise_papers.verify.oracles.gaussian import gaussian_delta
 from exact_noise import exact_noise
 
 DIGITS = 60
@@ -97,11 +97,6 @@ def parts_of(noise, K):
     return None if isinstance(noise, RadialNoise | NormStaircase) else [(noise, Fraction(1))] * K
 
 
-def gaussian_delta(square, epsilon):
-    """Delta of Gaussian noise by the square of mu."""
-    return delta(mp.sqrt(_number(square)), epsilon)
-
-
 def _joint_loss(noise, ball):
     """The largest loss of noise in the norm of `AtMost`; None for round sets."""
     if "L2" in repr(ball) or "Ellipsoid" in repr(ball):
@@ -132,7 +127,7 @@ def exact_delta(noise, ball, epsilon):  # noqa: PLR0911
                 sum((w * x) ** 2 for w, x in zip(weights, d, strict=True))
                 for d in extreme_points(ball)
             ]
-            found = gaussian_delta(max(squares), epsilon)
+            found = gaussian_delta(mp.sqrt(_number(max(squares))), epsilon)
             return found, found
         if kinds <= {Laplace, DiscreteLaplace}:
             weights = [1 / (Fraction(one.beta) * scale) if scale else 0 for one, scale in parts]

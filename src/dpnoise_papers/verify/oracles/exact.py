@@ -28,13 +28,7 @@ _DEEPEST = mp.mpf(10) ** 400  # in the exponent of a density
 
 
 class Symmetric(ABC):
-    """Symmetric noise.
-
-    Parameters
-    ----------
-    *given : Number
-        What makes the noise; with it the noise is made again where more digits are needed.
-    """
+    """Symmetric noise, which is made again by what is `given` where more digits are needed."""
 
     bound: Number = mp.inf
     seams: tuple[float, ...] = ()  # points t > 0 where the density is not smooth
@@ -116,15 +110,7 @@ class Symmetric(ABC):
 
 
 class Pieces(Symmetric):
-    """Noise with psi quadratic in pieces.
-
-    Parameters
-    ----------
-    density : Callable[..., Density]
-        A family of `densities`.
-    *parameters : Number
-        Its parameters.
-    """
+    """Noise with psi quadratic in pieces: a density of `densities`, by its parameters."""
 
     def __init__(self, density: Callable[..., Density], *parameters: Number) -> None:
         super().__init__(density, *parameters)
@@ -211,13 +197,7 @@ def _integral(power: int, low: Number, high: Number, psi: list[Number]) -> Numbe
 
 
 class Power(Symmetric):
-    """Noise with psi = (t / scale)^p / p, by which it has the gamma distribution of shape 1 / p.
-
-    Parameters
-    ----------
-    p, scale : Number
-        The power and the scale.
-    """
+    """Noise with psi = (t / scale)^p / p, which has the gamma distribution of shape 1 / p."""
 
     def __init__(self, p: Number, scale: Number) -> None:
         super().__init__(p, scale)
@@ -263,17 +243,7 @@ def _upper_gamma(a: Number, u: Number) -> Number:
 
 
 class Stairs(Symmetric):
-    """Steps of height exp(-k epsilon) on [k, k + gamma) widths, one fall lower up to k + 1.
-
-    Parameters
-    ----------
-    epsilon : Number
-        The logarithm of a fall.
-    width : Number
-        The distance of two falls.
-    gamma : Number
-        Where in it the fall is.
-    """
+    """Steps of height exp(-k epsilon) on [k, k + gamma) widths, one fall lower up to k + 1."""
 
     def __init__(self, epsilon: Number, width: Number, gamma: Number) -> None:
         super().__init__(epsilon, width, gamma)

@@ -323,19 +323,11 @@ def _account(method: str, budget: Problem, points: int) -> Spent:
     return vector_delta(epsilon, sensitivity, dimension, points)
 
 
-def _edges(epsilon: float, gamma: float) -> tuple[Array, Array]:
-    """Edges of the steps and the logarithm of the height between them, sensitivity 1."""
-    last = int(_LEFT / epsilon) + 3
-    k = np.arange(last)
-    edges = np.append(0.0, np.column_stack([k + gamma, k + 1.0]).ravel())
-    heights = np.column_stack([k, k + 1.0]).ravel()
-    return edges, -epsilon * heights
-
-
 def _moment(epsilon: float, gamma: float, power: int, ball: int) -> float:
     """Mean of R^power when the density falls in steps of R, in `ball` dimensions."""
-    edges, log_height = _edges(epsilon, gamma)
-    height = np.exp(log_height)
+    k = np.arange(int(_LEFT / epsilon) + 3)
+    edges = np.append(0.0, np.column_stack([k + gamma, k + 1.0]).ravel())
+    height = np.exp(-epsilon * np.column_stack([k, k + 1.0]).ravel())
     top, bottom = (float(height @ np.diff(edges ** (n + ball))) / (n + ball) for n in (power, 0))
     return top / bottom
 
@@ -364,21 +356,9 @@ def box_error(lambdas: Array, epsilon: float) -> float:
     """Minimum l1 error of two coordinates whose density falls in steps of max |x_i| / lambda_i.
 
     Over the box of radius r the mean of |x_1| + |x_2| is that of uniform noise; rings are
-    differences of boxes.
+    differences of boxes: 3/4 of the sum of lambdas times the mean of r.
     """
-
-    def error(gamma: float) -> float:
-        edges, log_height = _edges(epsilon, gamma)
-        height = np.exp(log_height)
-        area = 4.0 * float(np.prod(lambdas)) * edges**2
-        inside = 0.5 * float(np.sum(lambdas)) * edges * area
-        return float(height @ np.diff(inside)) / float(height @ np.diff(area))
-
-    # ends: a recomputation: a minimum that is missed shows as a disagreement
-    found = optimize.minimize_scalar(
-        error, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10, "maxiter": 200}
-    )
-    return float(found.fun)
+    return 0.75 * float(np.sum(lambdas)) * minimum_moment(epsilon, 1, 2)
 
 
 def split_error(lambdas: Array, epsilon: float) -> float:
