@@ -1,9 +1,11 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 from dpnoise_papers.verify.oracles import densities
+from dpnoise_papers.verify.oracles.exact import Pieces
 from dpnoise_papers.verify.oracles.gaussian import (
     gaussian_epsilon_at,
     gaussian_log_delta,
@@ -24,6 +26,25 @@ def test_gaussian_and_laplace(scale):
     assert laplace.variance == pytest.approx(2 * scale**2, rel=1e-12)
     assert gaussian.tail(scale) == pytest.approx(0.5 * math.erfc(math.sqrt(0.5)), rel=1e-12)
     assert laplace.tail(-scale) == pytest.approx(1 - 0.5 * math.exp(-1), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("density", "parameters"),
+    [
+        (densities.flipped_huber, (1.5, 1.2)),
+        (densities.huber, (0.7, 1.4)),
+        (densities.offset_symmetric_gaussian, (2.0, 1.5)),
+        (densities.truncated_laplace, (1.1, 2.5)),
+    ],
+)
+def test_quadrature_in_doubles_agrees_with_many_digits(density, parameters):
+    one, many = density(*parameters), Pieces(density, *parameters)
+    assert one.variance == pytest.approx(float(many.variance()), rel=1e-12)
+    assert one.tail(0.9) == pytest.approx(float(mpmath.exp(many.log_tail(0.9))), rel=1e-12)
+    if one.bound == math.inf:
+        assert one.fisher_information == pytest.approx(float(many.fisher()), rel=1e-12)
+    for epsilon in (0.0, 0.4):
+        assert one.delta(1.0, epsilon) == pytest.approx(float(many.delta(1.0, epsilon)), rel=1e-11)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-3, 0.5, 0.999])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -44,10 +44,6 @@ class Symmetric(ABC):
     def psi(self, t: Number) -> Number:
         """Minus the logarithm of the density at t >= 0, without its normaliser."""
 
-    @abstractmethod
-    def crossing(self, shift: Number, epsilon: Number) -> Number | None:
-        """Last t whose loss log g(t) - log g(t + shift) is at most epsilon, if any is larger."""
-
     @cached_property
     def half(self) -> Number:
         """Integral over t >= 0 of the density without its normaliser."""
@@ -72,6 +68,26 @@ class Symmetric(ABC):
     def fisher(self) -> Number:
         """Fisher information; infinite where the density jumps."""
         return mp.inf
+
+    def loss(self, t: Number, shift: Number) -> Number:
+        """Privacy loss log g(t) - log g(t + shift)."""
+        return self.psi(abs(t + shift)) - self.psi(abs(t))
+
+    def crossing(self, shift: Number, epsilon: Number) -> Number | None:
+        """Last t with a rising loss of at most epsilon, by bisection; None where no loss is larger.
+
+        None too where a larger loss is beyond all numbers, delta being below exp(-_DEEPEST).
+        """
+        low, high = -shift / 2, shift
+        # ends: doubles up to a cap, which powers close to 1 reach
+        while self.loss(high, shift) < epsilon:
+            high *= 2
+            if self.psi(high) > _DEEPEST:
+                return None
+        for _ in range(int(4 * mp.mp.dps)):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.loss(middle, shift) < epsilon else (low, middle)
+        return low
 
     def delta(self, shift: Number, epsilon: Number) -> Number:
         """Privacy profile at epsilon >= 0."""
@@ -150,10 +166,7 @@ class Pieces(Symmetric):
 
     def crossing(self, shift: Number, epsilon: Number) -> Number | None:
         """Last t whose loss is at most epsilon, by parabolas through three values of the loss."""
-
-        def loss(t: Number) -> Number:
-            return self.psi(abs(t + shift)) - self.psi(abs(t))
-
+        loss = partial(self.loss, shift=shift)
         marks = {s * p[0] + o for p in self.pieces for s in (1, -1) for o in (0, -shift)}
         edges = sorted(e for e in marks | {-shift / 2} if e >= -shift / 2)
         if self.bound < mp.inf:
@@ -217,23 +230,6 @@ class Power(Symmetric):
         """Mean of the squared derivative of psi."""
         return self.moment(2 * self.p - 2) / self.half / self.scale ** (2 * self.p)
 
-    def crossing(self, shift: Number, epsilon: Number) -> Number | None:
-        """Last t whose loss is at most epsilon, by bisection; None beyond all numbers."""
-
-        def loss(t: Number) -> Number:
-            return self.psi(abs(t + shift)) - self.psi(abs(t))
-
-        low, high = -shift / 2, shift
-        # ends: doubles up to a cap, which p close to 1 reaches: then delta is below exp(-_DEEPEST)
-        while loss(high) < epsilon:
-            high *= 2
-            if self.psi(high) * self.p > _DEEPEST:
-                return None
-        for _ in range(int(4 * mp.mp.dps)):
-            middle = (low + high) / 2
-            low, high = (middle, high) if loss(middle) < epsilon else (low, middle)
-        return low
-
 
 def _upper_gamma(a: Number, u: Number) -> Number:
     """Upper incomplete gamma function; mpmath takes seconds for tiny arguments."""
@@ -284,10 +280,6 @@ class Stairs(Symmetric):
         (k, f), half = self._place(t), self.half / self.width
         rest = max(self.gamma - f, 0) + self.b * (1 - max(self.gamma, f)) + self.b * half
         return -self.epsilon * k + mp.log(rest / (2 * half))
-
-    def crossing(self, shift: Number, epsilon: Number) -> Number | None:
-        """None: the loss neither rises nor falls."""
-        raise NotImplementedError
 
     def delta_here(self, shift: Number, epsilon: Number) -> Number:
         """Profile, by adding up steps down to e^-75."""
