@@ -23,8 +23,8 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise_papers.verify.oracles import gaussian_delta as delta
-from exact_profile import exact_log_delta, staircase_delta
+from dpnoise_papers.verify.oracles.gaussian import gaussian_delta
+from exact_noise import exact_noise
 
 DIGITS = 60
 SOME = mp.mpf(10) ** -400  # below any delta that is not 0
@@ -36,9 +36,11 @@ def extreme_points(ball):
         return [sum(points, ()) for points in product(*map(extreme_points, ball.blocks))]
     sides = [Fraction(x) for x in ball.box.tolist()]
     if type(ball).__name__.endswith("Counts"):  # of all vectors of 0 and +-1 those inside
-        every = product((-sides[0], Fraction(0), sides[0]), repeat=ball.of)
-        inside = [d for d in every if ball.norm([float(x) for x in d]) <= 1.0 + 1e-12]
-        return sorted({tuple(map(abs, d)) for d in inside})
+        return sorted(
+            d
+            for d in product((Fraction(0), sides[0]), repeat=ball.of)
+            if sum(map(bool, d)) in _ones(ball)
+        )
     if isinstance(ball, AtMost):
         base = [sides[0]] * ball.m + [Fraction(0)] * (ball.of - ball.m)
         return sorted(set(permutations(base)))
@@ -46,6 +48,15 @@ def extreme_points(ball):
         return [tuple(sides)]
     places = range(len(sides))
     return [tuple(x if i == k else Fraction(0) for i in places) for k, x in enumerate(sides)]
+
+
+def _ones(ball):
+    """How many counts a person changes by one each."""
+    if type(ball).__name__ == "AddRemoveCounts":
+        return range(ball.m + 1)
+    if type(ball).__name__ == "ReplaceOneCounts":
+        return range(2 * ball.m + 1)
+    return range(0, 2 * min(ball.m, ball.of - ball.m) + 1, 2)  # exactly m, before and after
 
 
 def _is_round(ball):
@@ -86,11 +97,6 @@ def parts_of(noise, K):
     return None if isinstance(noise, RadialNoise | NormStaircase) else [(noise, Fraction(1))] * K
 
 
-def gaussian_delta(square, epsilon):
-    """Delta of Gaussian noise by the square of mu."""
-    return delta(mp.sqrt(_number(square)), epsilon)
-
-
 def _joint_loss(noise, ball):
     """The largest loss of noise in the norm of `AtMost`; None for round sets."""
     if "L2" in repr(ball) or "Ellipsoid" in repr(ball):
@@ -121,7 +127,7 @@ def exact_delta(noise, ball, epsilon):  # noqa: PLR0911
                 sum((w * x) ** 2 for w, x in zip(weights, d, strict=True))
                 for d in extreme_points(ball)
             ]
-            found = gaussian_delta(max(squares), epsilon)
+            found = gaussian_delta(mp.sqrt(_number(max(squares))), epsilon)
             return found, found
         if kinds <= {Laplace, DiscreteLaplace}:
             weights = [1 / (Fraction(one.beta) * scale) if scale else 0 for one, scale in parts]
@@ -139,9 +145,7 @@ def exact_delta(noise, ball, epsilon):  # noqa: PLR0911
                 epsilon
             ):
                 return 0, 0
-            delta = staircase_delta(noise, float(size), epsilon)
-            return delta, delta
-        assert isinstance(noise, TruncatedLaplace)
-        log_delta = exact_log_delta(noise, float(size), epsilon)
-        delta = mp.exp(log_delta) if log_delta > -mp.inf else mp.mpf(0)
+        else:
+            assert isinstance(noise, TruncatedLaplace)
+        delta = exact_noise(noise).delta(float(size), epsilon)
         return delta, delta

@@ -21,7 +21,8 @@ from dpnoise.privacy.inversion import inversion
 from dpnoise.privacy.sampled import composition, mechanism
 from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.contour import Contour
-from exact_profile import exact_log_delta
+from dpnoise_papers.verify.oracles import samples
+from exact_noise import exact_noise
 from fuzz import CHECKS, checks_range, runner, sampled_references
 from fuzz.references import reference_bounds
 from fuzz.runner import Report, run, run_case
@@ -105,8 +106,8 @@ def test_the_reference_encloses_two_laplace_losses():
 
 def test_the_oracle_ends_where_the_loss_is_reached_beyond_all_numbers():
     """Subbotin noise with p just above 1: the search for the crossing went on for ever."""
-    assert exact_log_delta(Subbotin(1.0000001, 1.0), 1.0, 3.0) == -mpmath.inf
-    assert exact_log_delta(Subbotin(1.05, 1.0), 1.0, 2.0) < -1e6
+    assert exact_noise(Subbotin(1.0000001, 1.0)).log_delta(1.0, 3.0) == -mpmath.inf
+    assert exact_noise(Subbotin(1.05, 1.0)).log_delta(1.0, 2.0) < -1e6
 
 
 def test_the_reference_knows_the_value_of_the_tie():
@@ -252,9 +253,9 @@ def test_references_of_samples_agree(sigma, rate):
         assert one <= exact + error
         delta = math.exp(one)
         ends = delta * (1.0 - 1e-9), delta * (1.0 + 1e-9)
-        assert sampled_references.one_step_holds(sigma, rate, epsilon, *ends)
-        assert not sampled_references.one_step_holds(sigma, rate, epsilon, ends[1], 1.0)
-        assert not sampled_references.one_step_holds(sigma, rate, epsilon, 0.0, ends[0])
+        assert samples.one_step_within(sigma, rate, epsilon, *ends)
+        assert not samples.one_step_within(sigma, rate, epsilon, ends[1], 1.0)
+        assert not samples.one_step_within(sigma, rate, epsilon, 0.0, ends[0])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from dpnoise import Laplace
-from dpnoise_papers.verify.oracles import is_private
+from dpnoise_papers.verify.oracles.gaussian import is_private
 from fuzz.references import OutOfRangeError, reference_bounds
 
 LADDER = (1e-9, 1e-6, 1e-3, 1e-2, 1e-1, math.inf)  # relative excess over the truth

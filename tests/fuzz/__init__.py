@@ -1,7 +1,7 @@
 """Random, round and coinciding parameters for every public function, checked independently.
 
-`draws` makes parameters, `references` and the `exact_*` oracles beside this package hold
-independent accounts, `checks_*` the relations that must hold, `runner` runs them for a given
+`draws` makes parameters, `references` and `dpnoise_papers.verify.oracles` hold independent
+accounts, `checks_*` the relations that must hold, `runner` runs them for a given
 time (`make fuzz`).
 """
 

@@ -20,7 +20,7 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
-from exact_profile import exact_log_delta, staircase_delta
+from exact_noise import exact_noise
 from fuzz.draws import FAMILIES, SMALL
 from fuzz.references import reference_bounds
 
@@ -46,7 +46,7 @@ def _private(report, shares, epsilon, delta, text):
     if len(shares) == 1 and shares[0][2] == 1 and not isinstance(shares[0][0], Staircase):
         noise, shift, _ = shares[0]
         with mp.workdps(60):
-            exact = exact_log_delta(noise, shift, epsilon)
+            exact = exact_noise(noise).log_delta(shift, epsilon)
             # log delta of a double is rounded.
             ok = exact <= bar + 4e-16 * abs(bar) if delta else exact == -mp.inf
             found = mp.nstr(exact, 17)
@@ -69,9 +69,9 @@ def check_gaussian_sigma(draws, report):
     sigma = float(report.call(gaussian_sigma, epsilon, delta, sensitivity))
     with mp.workdps(60):
         bar = mp.log(mp.mpf(delta))
-        at = exact_log_delta(Gaussian(sigma), sensitivity, epsilon)
+        at = exact_noise(Gaussian(sigma)).log_delta(sensitivity, epsilon)
         report.require(at <= bar, f"{sigma!r} has delta {mp.nstr(mp.exp(at), 17)}")
-        less = exact_log_delta(Gaussian(sigma * (1.0 - 1e-12)), sensitivity, epsilon)
+        less = exact_noise(Gaussian(sigma * (1.0 - 1e-12))).log_delta(sensitivity, epsilon)
         report.require(less > bar, f"{sigma!r} is too large")
     if 0.0 < epsilon < 1.0:
         classical = report.call(classical_gaussian_sigma, epsilon, delta, sensitivity)
@@ -248,7 +248,7 @@ def staircase(draws, report):
     epsilon = draws.near(draws.pick(SMALL))
     found = report.call(calibrate, "staircase", epsilon=epsilon)
     report.about(found.noise)
-    at = staircase_delta(found.noise, 1.0, epsilon * (1.0 + 1e-15))
+    at = exact_noise(found.noise).delta(1.0, epsilon * (1.0 + 1e-15))
     report.require(at <= 1e-30, f"delta {mp.nstr(at, 5)} at its own epsilon")
     laplace = 2.0 / epsilon**2
     report.require(found.variance <= laplace, f"variance above Laplace's {laplace!r}")

@@ -160,19 +160,16 @@ def lattices(draws, report):
         report.about(noise)
         k = int(draws.rng.integers(0, 3 + int(10 * sigma)))
         with mp.workdps(40):
-            rate = 1 / (2 * mp.mpf(noise.sigma) ** 2)
-            reach = int(16 * noise.sigma) + 5
-            weights = [mp.exp(-rate * j * j) for j in range(max(reach, k) + reach)]
-            whole = 2 * mp.fsum(weights) - 1
+            exact = exact_noise(noise)
             for method, at, truth in (
-                ("logpmf", k, mp.log(weights[k] / whole)),
-                ("logsf", k, mp.log(mp.fsum(weights[k + 1 :]) / whole)),
+                ("logpmf", k, mp.log(exact.pmf(k))),
+                ("logsf", k, mp.log(exact.tail(k))),
             ):
                 value = report.call(getattr(noise, method), at)
                 claim = f"{noise!r}.{method}({at}) is {value!r}, exactly {mp.nstr(truth, 17)}"
                 report.require(_off(value, truth) <= 4e-12, claim)
-            second = 2 * mp.fsum(j * j * w for j, w in enumerate(weights)) / whole
-            report.require(abs(noise.var() / second - 1) <= _TOLERANCE, f"{noise!r}.var()")
+            off = abs(noise.var() / exact.moment(2) - 1)
+            report.require(off <= _TOLERANCE, f"{noise!r}.var()")
         return
     K, s = draws.pick([1, 2, 3, 10]), draws.size()
     if draws.chance(0.5):

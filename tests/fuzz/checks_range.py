@@ -14,6 +14,7 @@ import re
 import numpy as np
 
 from dpnoise import SampledGaussian
+from dpnoise_papers.verify.oracles import samples
 from fuzz import sampled_references as references
 from fuzz.references import OutOfRangeError
 
@@ -53,8 +54,8 @@ def closed(draws, report, kind):
 
     def holds(epsilon, low, high):
         if one:
-            return references.one_step_holds(sigma, rate, epsilon, low, high)
-        return references.everybody_holds(sigma, steps, epsilon, low, high)
+            return samples.one_step_within(sigma, rate, epsilon, low, high)
+        return samples.everybody_within(sigma, steps, epsilon, low, high)
 
     if draws.chance(_DELTA):
         epsilon = _epsilon(draws, sigma / math.sqrt(steps), rate)

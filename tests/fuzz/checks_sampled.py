@@ -8,6 +8,7 @@ from scipy import special
 
 from dpnoise import SampledGaussian, noise_multiplier, sampled_delta, sampled_epsilon
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+from dpnoise_papers.verify.oracles import samples
 
 _SIGMAS = [0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0]
 _RATES = [1e-3, 2e-3, 4e-3, 0.005, 0.01, 0.02, 0.04, 0.05, 0.1]
@@ -33,24 +34,8 @@ def wide(draws):
     return step, int(draws.between(1, 1e9)), math.exp(-draws.between(0.01, 690.0))
 
 
-def exact_one_step(sigma, rate, epsilon, direction):
-    """Return delta of one step to 30 digits, by the half-line on which the loss is above it."""
-    with mp.workdps(60):
-        sigma, rate, epsilon = mp.mpf(sigma), mp.mpf(rate), mp.mpf(epsilon)
-        level = mp.exp(epsilon if direction == REMOVED else -epsilon)
-        inner = (level - 1 + rate) / rate
-        if inner <= 0:
-            return 1 - mp.exp(epsilon) if direction == REMOVED else mp.mpf(0)
-        edge = sigma * mp.log(inner) + 1 / (2 * sigma)
-        sign = -1 if direction == REMOVED else 1
-        plain, moved = mp.ncdf(sign * edge), mp.ncdf(sign * (edge - 1 / sigma))
-        mixed = (1 - rate) * plain + rate * moved
-        first, second = (mixed, plain) if direction == REMOVED else (plain, mixed)
-        return first - mp.exp(epsilon) * second
-
-
 def check_one_step(draws, report):
-    """One step, in both directions, is its closed form to 60 digits."""
+    """One step, in both directions, is its closed form to 30 digits."""
     sigma = draws.pick(_SIGMAS) if draws.chance(0.4) else draws.between(0.05, 100.0)
     rate = draws.pick(_RATES) if draws.chance(0.4) else draws.between(1e-6, 1.0)
     epsilon = draws.pick([0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0])
@@ -58,7 +43,7 @@ def check_one_step(draws, report):
     direction = draws.pick([REMOVED, ADDED])
     report.about("sampled")
     found = report.call(SampledGaussian(sigma, rate).delta, epsilon, direction=direction)
-    truth = exact_one_step(sigma, rate, epsilon, direction)
+    truth = samples.one_step(sigma, rate, epsilon, removed=direction == REMOVED)
     low, high = (mp.mpf(x) for x in found)
     tiny = mp.mpf(1e-300)
     report.require(low <= truth + tiny and truth <= high + tiny, f"{mp.nstr(truth, 17)}: {found}")

@@ -15,7 +15,7 @@ from dpnoise.privacy.zcdp import (
     transition_for_cost,
     zcdp,
 )
-from exact_profile import discrete_gaussian_delta, exact_log_delta, staircase_delta
+from exact_noise import exact_noise
 from fuzz.coordinates import coordinate
 from fuzz.draws import FAMILIES, ROUND
 from fuzz.references import OutOfRangeError
@@ -32,9 +32,9 @@ def _exact(noise, shift, epsilon):
             greatest = noise.epsilon * mp.ceil(mp.mpf(shift) / noise.sensitivity)
             if epsilon >= greatest:
                 return -mp.inf
-            delta = staircase_delta(noise, shift, epsilon)
         else:
-            delta = discrete_gaussian_delta(noise, int(shift), epsilon)
+            shift = int(shift)
+        delta = exact_noise(noise).delta(shift, epsilon)
         if delta < _LEAST_SUM:
             raise OutOfRangeError
         return mp.log(delta)
@@ -44,7 +44,7 @@ def _exact(noise, shift, epsilon):
         loss = ((t + shift) / noise.scale) ** mp.mpf(noise.p) - (t / noise.scale) ** mp.mpf(noise.p)
         if loss / noise.p < epsilon:
             raise OutOfRangeError
-    return exact_log_delta(noise, shift, epsilon)
+    return exact_noise(noise).log_delta(shift, epsilon)
 
 
 def _bounded(noise, shift):
@@ -228,7 +228,7 @@ def gaussian(draws, report):
     sigma, shift = draws.size(0.05, 20.0), draws.size(0.05, 20.0)
     epsilon = draws.epsilon([(Gaussian(sigma), shift, 1)], most=1e3)
     report.about(Gaussian(sigma))
-    exact = exact_log_delta(Gaussian(sigma), shift, epsilon)
+    exact = exact_noise(Gaussian(sigma)).log_delta(shift, epsilon)
     value = report.call(gaussian_log_delta, shift / sigma, epsilon)
     # mu is rounded.
     slack = 2e-12 + 4e-16 * (10.0 - 3.0 * float(exact))

@@ -1,86 +1,19 @@
 """Bounds on delta of steps on Poisson samples that share nothing with the library's account.
 
-One step, and steps that sample everybody, by closed forms in ball arithmetic (Arb); two steps by
-quadrature; any number from below by two tests for the record, from above by moments of whole orders
-and by the chance to be sampled at all. delta is that of the worse direction.
+Two steps by quadrature; any number from below by two tests for the record, from above by moments of
+whole orders and by the chance to be sampled at all. delta is that of the worse direction. What has
+a closed form is in `dpnoise_papers.verify.oracles.samples`.
 """
 
 import math
 
 import numpy as np
-from flint import arb, ctx
 from scipy import special, stats
 
-_BITS = (300, 600, 1200, 2400, 4800, 9600)
 _ORDERS = np.arange(2.0, 65.0)
 _REACH, _STEP, _SHARE, _MOST_POINTS = 40.0, 4e-3, 0.05, 1 << 20  # of the rule
 _QUANTILES = np.linspace(-3.0, 8.0, 34)
 _ROUNDING = 1e-9  # of logarithms
-
-
-def _decided(question, *arguments):
-    before = ctx.prec
-    try:
-        for ctx.prec in _BITS:
-            found = question(*arguments)
-            if found is not None:
-                return found
-    finally:
-        ctx.prec = before
-    raise ArithmeticError(f"undecided at {_BITS[-1]} bits: {arguments}")
-
-
-def _phi(x):
-    return (-x / arb(2).sqrt()).erfc() / 2
-
-
-def _one(sigma, rate, epsilon):
-    if rate == 1.0:
-        return _everybody(sigma, 1, epsilon)
-    sigma, q, level = arb(sigma), arb(rate), arb(epsilon).exp()
-    found = []
-    for removed in (True, False):
-        inner = ((level if removed else 1 / level) - 1 + q) / q
-        if not inner > 0:
-            found.append(arb(0) if inner < 0 else None)
-            continue
-        edge = sigma * inner.log() + 1 / (2 * sigma)
-        sign = -1 if removed else 1
-        plain, moved = _phi(sign * edge), _phi(sign * (edge - 1 / sigma))
-        mixed = (1 - q) * plain + q * moved
-        found.append(mixed - level * plain if removed else plain - level * mixed)
-    return None if None in found else found[0].max(found[1])
-
-
-def _everybody(sigma, steps, epsilon):
-    mu, level = arb(steps).sqrt() / arb(sigma), arb(epsilon).exp()
-    return _phi(mu / 2 - arb(epsilon) / mu) - level * _phi(-mu / 2 - arb(epsilon) / mu)
-
-
-def within(low, high, exact, *arguments):
-    """Whether a delta of a closed form is between two doubles, by a proof."""
-
-    def answer():
-        delta = exact(*arguments)
-        if delta is None:
-            return None
-        above = True if low <= 0.0 or delta >= arb(low) else False if delta < arb(low) else None
-        below = True if high >= 1.0 or delta <= arb(high) else False if delta > arb(high) else None
-        if above is False or below is False:
-            return False
-        return True if above and below else None
-
-    return _decided(answer)
-
-
-def one_step_holds(sigma, rate, epsilon, low, high):
-    """Whether delta of one step is between two numbers."""
-    return within(low, high, _one, sigma, rate, epsilon)
-
-
-def everybody_holds(sigma, steps, epsilon, low, high):
-    """Whether delta of steps of rate 1 is between two numbers."""
-    return within(low, high, _everybody, sigma, steps, epsilon)
 
 
 def _log_gaussian(mu, epsilon):

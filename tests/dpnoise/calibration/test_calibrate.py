@@ -24,7 +24,7 @@ from dpnoise import (
 from dpnoise.calibration import search
 from dpnoise.calibration.budget import Calibration
 from dpnoise.noise import FAMILIES
-from exact_profile import staircase_delta
+from exact_noise import exact_noise
 from for_all import for_all
 
 
@@ -86,7 +86,7 @@ def test_pure_staircase_is_better_than_laplace():
             other = Staircase(epsilon, 0.3, gamma * found.noise.gamma)
             assert other.var() > found.variance
         for shift in (0.05, 0.17, 0.3):
-            assert staircase_delta(found.noise, shift, epsilon) < 1e-40
+            assert exact_noise(found.noise).delta(shift, epsilon) < 1e-40
 
 
 def test_delta_is_an_upper_bound_of_the_vector_profile():

@@ -20,7 +20,9 @@ from dpnoise import (
 from dpnoise.calibration import scalar as module
 from dpnoise.calibration.closed_forms import kink_shape
 from dpnoise.calibration.scalar import _FAMILIES
-from exact_profile import exact_log_delta
+from dpnoise_papers.verify.oracles.densities import flipped_huber
+from dpnoise_papers.verify.oracles.exact import Pieces
+from exact_noise import exact_noise
 
 FAMILIES = "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace"
 BUDGETS = [
@@ -52,7 +54,7 @@ def test_result_is_private_by_the_definition(family):
     budgets = [*BUDGETS, *random_budgets(3, 8)] if family in FAMILIES else random_budgets(4, 6)
     for epsilon, delta in budgets:
         found = calibrate(family, epsilon=epsilon, delta=delta, sensitivity=3.0)
-        exact = mp.exp(exact_log_delta(found.noise, 3.0, epsilon))
+        exact = mp.exp(exact_noise(found.noise).log_delta(3.0, epsilon))
         assert exact <= found.delta <= delta, (epsilon, delta)
         assert found.variance == found.noise.var()
         assert found.variance >= found.infimum * (1.0 - 1e-12)
@@ -124,18 +126,15 @@ def test_no_shape_of_a_dense_scan_is_private_with_less_variance(family):
 
 
 def test_kink_spends_delta_in_closed_form():
-    """On alpha = gamma^2 epsilon delta has a closed form, and so has the variance."""
+    """On alpha = gamma^2 epsilon, where delta has a closed form, as noise with 60 digits."""
     epsilon, delta = np.array([1e-3, 0.3, 1.0, 4.0]), np.array([1e-30, 1e-6, 1e-4, 1e-8])
     b = kink_shape(epsilon, delta)
     for e, target, shape in zip(epsilon, delta, b, strict=True):
         with mp.workdps(60):
-            s, q = mp.mpf(float(shape)), mp.ncdf(-mp.mpf(float(shape)))
-            m = q / mp.npdf(s)
-            weight = 1 - mp.exp(-s * s) * (1 - s * m)
-            found = mp.expm1(mp.mpf(float(e))) * mp.exp(-s * s) * (1 - s * m) / (2 * weight)
-            assert abs(found / mp.mpf(float(target)) - 1) < 1e-12
-            share = mp.exp(-s * s) * (s * s * (1 - s * m / 2) + s * m) / weight
-            variance = float(2 * (1 - share) / mp.mpf(float(e)) ** 2)
+            gamma = mp.mpf(float(shape)) / float(e)
+            exact = Pieces(flipped_huber, gamma * float(shape), gamma)
+            assert abs(exact.delta(1.0, float(e)) / float(target) - 1) < 1e-12
+            variance = float(exact.variance())
         gamma = shape / e
         assert FlippedHuber(shape * gamma, gamma).var() == pytest.approx(variance, rel=1e-12)
 
@@ -225,7 +224,7 @@ def test_log_delta_agrees_with_the_definition(name):
     cases = np.array(list(draw(np.random.default_rng(11), 60)))
     found, _ = log_delta(*cases.T)
     for (b, d, epsilon), value in zip(cases, found, strict=True):
-        exact = float(exact_log_delta(make(b), d, epsilon))
+        exact = float(exact_noise(make(b)).log_delta(d, epsilon))
         assert abs(value - exact) <= 2e-13 * max(1.0, abs(exact)), (b, d, epsilon)
 
 
@@ -262,6 +261,7 @@ def test_zero_offset_is_the_gaussian():
     a, _ = module.flipped_huber_log_delta(0.0, d, epsilon)
     b, _ = module.offset_gaussian_log_delta(0.0, d, epsilon)
     exact = [
-        float(exact_log_delta(FlippedHuber(0.0, 1.0), *c)) for c in zip(d, epsilon, strict=True)
+        float(exact_noise(FlippedHuber(0.0, 1.0)).log_delta(*c))
+        for c in zip(d, epsilon, strict=True)
     ]
     np.testing.assert_allclose([a, b], [exact, exact], rtol=1e-12)

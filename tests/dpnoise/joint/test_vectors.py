@@ -10,6 +10,7 @@ from scipy import stats
 from dpnoise import L1, L2, LInf
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.noise import KNorm, Laplace, Staircase2D, staircase_2d_gamma
+from dpnoise_papers.verify.oracles.exact import Stairs
 from exact_noise import off
 from for_all import for_all
 
@@ -99,18 +100,8 @@ every_staircase = for_all("noise", [Staircase2D(*case) for case in CASES])
 def moment(noise, power):
     """Return E ||X||_1^power by summing the shells, on which the area grows as 4 r dr."""
     with mp.workdps(60):
-        b, g = mp.exp(-mp.mpf(noise.epsilon)), mp.mpf(noise.gamma)
-        sums = []
-        for n in (2, power + 2):
-            total, k = mp.mpf(0), 0
-            while True:
-                shell = (k + g) ** n - k**n + b * ((k + 1) ** n - (k + g) ** n)
-                total += b**k * shell / n
-                k += 1
-                if b**k * (k + 1) ** n < total * mp.mpf("1e-30"):
-                    break
-            sums.append(total)
-        return sums[1] / sums[0] * mp.mpf(noise.sensitivity) ** power
+        exact = Stairs(noise.epsilon, noise.sensitivity, noise.gamma)
+        return exact.moment(power + 1) / exact.moment(1)
 
 
 @every_staircase
@@ -178,16 +169,10 @@ def test_samples_follow_the_law_of_the_norm(noise):
 def test_best_gamma_is_the_global_minimum(epsilon):
     """The mean norm, summed at many digits, rises on both sides and beats a grid."""
     with mp.workdps(400):
-        b = mp.exp(-mp.mpf(epsilon))
-        powers = [1 / (1 - b), b / (1 - b) ** 2, b * (1 + b) / (1 - b) ** 3]
 
         def mean(g):
-            sums = []
-            for n in (2, 3):
-                parts = (mp.binomial(n, j) * powers[j] * (g ** (n - j)) for j in range(n))
-                whole = (mp.binomial(n, j) * powers[j] for j in range(n))
-                sums.append((1 - b) * mp.fsum(parts) + b * mp.fsum(whole))
-            return sums[1] / sums[0] * 2 / 3
+            exact = Stairs(epsilon, 1, g)
+            return exact.moment(2) / exact.moment(1)
 
         gamma = mp.mpf(float(staircase_2d_gamma(epsilon)))
         step = mp.mpf("1e-12") * gamma

@@ -20,7 +20,8 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
-from exact_noise import TABLE, ExactPieces, exact_noise, off
+from dpnoise_papers.verify.oracles.exact import Pieces
+from exact_noise import TABLE, exact_noise, off
 from for_all import for_all
 
 INSTANCES = [noise for row in TABLE.values() for noise in row.instances]
@@ -148,7 +149,7 @@ def seams(noise):
 @every
 def test_pieces_are_minus_the_log_density(noise):
     pieces = noise.pieces()
-    quadratic = isinstance(exact_noise(noise), ExactPieces)
+    quadratic = isinstance(exact_noise(noise), Pieces)
     quadratic |= isinstance(noise, Subbotin) and noise.p in (1.0, 2.0)
     assert (pieces is not None) == quadratic
     if not quadratic:

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from dpnoise.noise import Histogram, Staircase, staircase_gamma
+from dpnoise_papers.verify.oracles.exact import Stairs
 from exact_noise import off
 from for_all import for_all
 
@@ -17,14 +18,11 @@ from for_all import for_all
 def test_best_staircase_is_a_minimum(epsilon, power):
     """The exact moment falls up to 1e-12 before it and rises 1e-12 after; a grid has no better."""
     with mp.workdps(300):
-        b = mp.exp(-mp.mpf(epsilon))
         gamma = mp.mpf(float(staircase_gamma(epsilon, power)))
 
         def moment(gamma):
-            q = gamma + b * (1 - gamma)
-            f = [(gamma**n + b * (1 - gamma**n)) / (n * q) for n in (2, 3)]
-            k = [b / (1 - b), b * (1 + b) / (1 - b) ** 2]
-            return k[0] + f[0] if power == 1 else k[1] + 2 * k[0] * f[0] + f[1]
+            exact = Stairs(epsilon, 1, gamma)
+            return exact.moment(power) / exact.half
 
         step = gamma * mp.mpf("1e-12")
         assert moment(gamma - 2 * step) > moment(gamma - step)

@@ -6,7 +6,6 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import special
 
 from dpnoise import epsilon_at, gaussian_sigma, privacy_profile
 from dpnoise.noise import (
@@ -27,12 +26,8 @@ from dpnoise.privacy.profile import (
     response_delta,
     response_log_delta,
 )
-from exact_profile import (
-    discrete_gaussian_delta,
-    exact_log_delta,
-    staircase_delta,
-    table_1_delta,
-)
+from dpnoise_papers.verify.oracles.printed import table_1_delta, table_1_ranges
+from exact_noise import exact_noise
 from for_all import for_all
 
 FAMILIES = [
@@ -98,49 +93,34 @@ def test_quadratic_pieces_hold_to_1e_12(spread):
             shift = noise.mean_abs() * 10 ** rng.uniform(*spread)
             epsilon = random_epsilon(rng, noise, shift)
             value = log_privacy_profile(noise, shift, epsilon)
-            assert off(value, exact_log_delta(noise, shift, epsilon)) < 1e-12, (noise, shift)
+            assert off(value, exact_noise(noise).log_delta(shift, epsilon)) < 1e-12, (noise, shift)
 
 
 @for_all("noise", FAMILIES)
 @for_all("shift", [0.3, 1.0, 2.7])
-def test_profile_is_the_integral_of_the_excess_density(noise, shift):
+def test_profile_is_that_of_the_definition(noise, shift):
+    """At negative epsilons too, where delta(-e) = 1 - exp(-e) (1 - delta(e))."""
     epsilons = np.array([-1.3, 0.0, 0.2, 0.9])
     values = np.exp(hockey_stick(noise, shift, epsilons)[0])
-    seams = [0.0, min(noise.bound, 80.0)] + [piece.left for piece in noise.pieces() or ()]
-    if isinstance(noise, Staircase):
-        seams += [noise.sensitivity * (k + noise.gamma) for k in range(200)]
-    cuts = [s * e + o for e in seams for s in (1, -1) for o in (0, -shift)]
-    # The double exponential rule on each cell.
-    x = np.arange(-3.2, 3.2, 0.1)
-    nodes, rest = special.expit(math.pi * np.sinh(x)), special.expit(-math.pi * np.sinh(x))
-    weights = 0.1 * math.pi * np.cosh(x) * nodes * rest
     for epsilon, value in zip(epsilons, values, strict=True):
-
-        def excess(t, epsilon=epsilon):
-            return np.maximum(noise.pdf(t) - math.exp(epsilon) * noise.pdf(t + shift), 0.0)
-
-        cells = np.unique([*cuts, *np.linspace(-80, 80, 161)])
-        # Jumps stay outside, and where the excess starts is found by bisection.
-        left, right = np.nextafter(cells[:-1], cells[1:]), np.nextafter(cells[1:], cells[:-1])
-        for i in np.flatnonzero((excess(left) == 0.0) & (excess(right) > 0.0)):
-            high = right[i]
-            while high - left[i] > 1e-14 * (1 + abs(high)):
-                middle = 0.5 * (left[i] + high)
-                left[i], high = (middle, high) if excess(middle) == 0.0 else (left[i], middle)
-        width = right - left
-        total = np.sum(width * (excess(left[:, None] + width[:, None] * nodes) @ weights))
+        delta = float(exact_noise(noise).delta(shift, abs(epsilon)))
+        total = delta if epsilon >= 0.0 else 1.0 - math.exp(epsilon) * (1.0 - delta)
         assert math.isclose(value, total, rel_tol=1e-10, abs_tol=1e-14)
 
 
 def test_equation_13_and_its_five_cases():
     """Literally, at 300 digits, for every row of Table I."""
     rng = np.random.default_rng(13)
-    seen = dict.fromkeys(range(1, 6), 0)
+    seen = dict.fromkeys(("i", "ii", "iii", "iv", "v"), 0)
     while min(seen.values()) < 12:
         alpha, d = 10 ** rng.uniform(-1.5, 1, 2)
         gamma = 10 ** rng.uniform(-0.5, 0.7)
         epsilon = rng.uniform(0, 1.5) * (d + 2 * alpha) * d / (2 * gamma**2)
-        case, delta = table_1_delta(alpha, gamma, d, epsilon)
+        with mp.workdps(300):
+            a, g, shift, e = map(mp.mpf, (alpha, gamma, d, epsilon))
+            ranges = table_1_ranges(a, shift).items()
+            case = next(name for name, (low, high) in ranges if low <= 2 * g**2 * e < high)
+            delta = table_1_delta(case, a, g, shift, e)
         seen[case] += 1
         if seen[case] <= 12:
             value = log_privacy_profile(FlippedHuber(alpha, gamma), d, epsilon)
@@ -168,7 +148,7 @@ def test_epsilon_on_the_edge_of_constant_loss(noise, shift):
     edge = float(slope() * Fraction(shift))
     for epsilon in (edge, np.nextafter(edge, 0), np.nextafter(edge, 99), edge * (1 - 1e-14)):
         value = log_privacy_profile(noise, shift, epsilon)
-        assert off(value, exact_log_delta(noise, shift, epsilon)) < 1e-12
+        assert off(value, exact_noise(noise).log_delta(shift, epsilon)) < 1e-12
 
 
 def test_delta_is_0_exactly_where_it_is():
@@ -192,7 +172,7 @@ def test_subbotin():
         shift = noise.mean_abs() * 10 ** rng.uniform(-5, 2)
         epsilon = random_epsilon(rng, noise, shift)
         (value,), (slope,) = hockey_stick(noise, shift, [epsilon])
-        exact = exact_log_delta(noise, shift, epsilon)
+        exact = exact_noise(noise).log_delta(shift, epsilon)
         sharp = math.exp(math.log(max(slope, 1e-300)) - value) if value > -690 else 1.0
         blur = noise.p * 2.0**-50 * epsilon * sharp
         assert off(value, exact) < (4e-12 if noise.p < 100 else 4e-11) + blur, (noise, shift)
@@ -209,7 +189,7 @@ def test_subbotin_at_the_edge_of_the_bulk(p):
         if value < -700.0:  # up to p = 1.5 such losses are in a tail without doubles
             assert p < 2.0
             continue
-        exact = exact_log_delta(noise, shift, epsilon)
+        exact = exact_noise(noise).log_delta(shift, epsilon)
         sharp = slope * math.exp(-max(value, -690.0))
         limit = 2e-12 + p * 2.0**-50 * epsilon * sharp
         assert off(value, exact) < limit, (shift, epsilon)
@@ -222,8 +202,8 @@ def test_noise_for_nearly_uniform_subbotin_is_private():
     epsilon = epsilon_at(noise, 0.9, delta)
     for e, d in zip(epsilon, delta, strict=True):
         if math.isfinite(e) and e < 1e6:
-            assert exact_log_delta(noise, 0.9, e) <= math.log(d)
-            assert exact_log_delta(noise, 0.9, e * (1 - 1e-6)) > math.log(d)
+            assert exact_noise(noise).log_delta(0.9, e) <= math.log(d)
+            assert exact_noise(noise).log_delta(0.9, e * (1 - 1e-6)) > math.log(d)
     assert np.all(epsilon[:3] > 1e3)
 
 
@@ -255,7 +235,7 @@ def test_staircase_is_the_sum_over_its_steps():
         epsilon = noise.epsilon * float(rng.choice([0.0, 1.0, 2.0, rng.uniform(0, 7)]))
         value, exact = (
             privacy_profile(noise, shift, epsilon),
-            staircase_delta(noise, shift, epsilon),
+            exact_noise(noise).delta(shift, epsilon),
         )
         # Where epsilon is a loss to within rounding, the two differ by that rounding.
         assert abs(value - exact) <= 1e-13 * exact + 1e-30, (noise, shift, epsilon)
@@ -298,7 +278,7 @@ def test_discrete_gaussian_is_the_sum_over_integers(sigma):
         d = int(rng.choice([1, 2, int(rng.integers(1, 8 * sigma + 3))]))
         epsilon = d / sigma * float(rng.choice([0.0, rng.uniform(0, 1), rng.uniform(0, 30)]))
         value = log_privacy_profile(noise, d, epsilon)
-        assert off(value, mp.log(discrete_gaussian_delta(noise, d, epsilon))) < 1e-12
+        assert off(value, mp.log(exact_noise(noise).delta(d, epsilon))) < 1e-12
 
 
 @for_all("sigma", [200.0, 3e4])
@@ -501,7 +481,7 @@ def test_staircase_a_few_ulp_from_its_steps():
             epsilon = math.nextafter(epsilon, rng.choice([0.0, 9.0]))
         value, exact = (
             privacy_profile(noise, shift, epsilon),
-            staircase_delta(noise, shift, epsilon),
+            exact_noise(noise).delta(shift, epsilon),
         )
         # Above its largest loss the oracle is left with its own rounding, 1e-50.
         assert abs(value - exact) <= 1e-12 * exact + 1e-40, (noise, shift, epsilon)

@@ -24,7 +24,7 @@ from dpnoise.privacy import accounts, second
 from dpnoise.privacy.accounts import SCALAR, VECTOR
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.vector import VectorProfile
-from exact_profile import exact_log_delta
+from exact_noise import exact_noise
 
 DIMENSIONS = 1, 2, 3, 5, 20, 100
 
@@ -80,7 +80,7 @@ def test_half_lines_against_the_definition(noise):
     """Also at ties: epsilon 0, the loss of a Laplace centre, the greatest loss."""
     for epsilon in (0.0, 0.3, 0.5, 0.75, 1.0, 3.0):
         found = second.half_lines(noise, 1.0, epsilon)
-        exact = exact_log_delta(noise, 1.0, epsilon)
+        exact = exact_noise(noise).log_delta(1.0, epsilon)
         assert found.log_lower <= exact <= found.log_upper or (
             exact == -mp.inf and found.log_lower == -math.inf
         )

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import mpmath
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify import oracles
-from dpnoise_papers.verify.oracles import Density, minimum, minimum_in_box, panels, scalar_delta
+from dpnoise_papers.verify.oracles.densities import Density, laplace, panels
+from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
+from dpnoise_papers.verify.oracles.minima import minimum, minimum_in_box, scalar_delta
+from dpnoise_papers.verify.oracles.printed import theorem_8_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpnoise._types import Array
-    from dpnoise_papers.verify.oracles import Minimum, Spent
+    from dpnoise_papers.verify.oracles.minima import Minimum, Spent
 
 
 # Another vector width of the processor changes cells by at most this (relative), but for a few that
@@ -103,7 +104,6 @@ _LOG_TILTS = (-12.0, 12.0)
 Box = tuple[tuple[float, float], tuple[float, float]]
 TWO_PARAMETERS = ("flipped-huber", "offset-symmetric-gaussian")
 _COARSE, _FINE = 2**10, 2**13
-_REFUSED = 1.0
 _PARAMETER = re.compile(r"(\w+)=([^,]+)")
 _LEFT = 50.0  # steps are followed down to exp(-50)
 
@@ -272,44 +272,6 @@ def vector_delta(epsilon: float, sensitivity: float, dimension: int, points: int
     return lambda noise: profile([(noise, sensitivity, dimension)], epsilon, points)
 
 
-def theorem_8_delta(epsilon: float, sensitivity: float, dimension: int) -> Spent:
-    """Delta of Theorem 8 of flipped-huber-2023 as printed, in decimals, for all K at the corner."""
-
-    def spent(noise: Density) -> float:
-        alpha = noise.pieces[-1][0]
-        gamma = noise.pieces[-1][3] ** -0.5
-        return theorem_8(
-            noise,
-            (alpha, gamma),
-            epsilon,
-            dimension,
-            (dimension * sensitivity, math.sqrt(dimension) * sensitivity, sensitivity),
-        )
-
-    return spent
-
-
-def theorem_8(
-    noise: Density, shape: tuple[float, float], epsilon: float, dimension: int,
-    norms: tuple[float, float, float],
-) -> float:  # fmt: skip
-    """Delta of Theorem 8 for Delta_1, Delta_2 and Delta; 1 where it does not apply."""
-    (alpha, gamma), (l1, l2, single) = shape, norms
-    cost = dimension * (alpha**2 - max(alpha - single, 0.0) ** 2)
-    if cost > 2.0 * gamma**2 * epsilon - l2**2:
-        return _REFUSED
-    # omega = kappa e^(alpha^2 / (2 gamma^2)) / gamma with kappa the integral of exp(-psi)
-    log_omega = math.log(2.0 * noise.half / gamma) + 0.5 * (alpha / gamma) ** 2
-    theta = -gamma * float(special.ndtri_exp(0.5 * math.log(math.pi / 2.0) - log_omega))
-    centre = (l2**2 + cost) / (2.0 * gamma * l2)
-    start = gamma * epsilon / l2
-    with mpmath.workdps(60):
-        far = mpmath.mpf(start) + centre + theta * l1 / (gamma * l2)
-        return float(
-            mpmath.ncdf(centre - mpmath.mpf(start)) - mpmath.exp(epsilon) * mpmath.ncdf(-far)
-        )
-
-
 @cache
 def found(mechanism: str, budget: Problem, hint: float | None = None) -> Minimum:
     """Noise of minimum variance of a family under the exact privacy profile."""
@@ -330,11 +292,11 @@ def minimum_variance(
     `hint` is the shape (alpha / gamma, theta / rho) that a result claims.
     """
     epsilon, delta, sensitivity, dimension = budget
-    pure = oracles.laplace(dimension * sensitivity / epsilon).variance
+    pure = laplace(dimension * sensitivity / epsilon).variance
     if mechanism == "staircase":
         value = staircase_variance(epsilon, sensitivity, dimension)
     elif mechanism == "gaussian":
-        value = oracles.gaussian_sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
+        value = gaussian_sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
     elif method == "pure":
         value = pure
     elif mechanism in {"laplace", "truncated-laplace"}:
@@ -361,19 +323,11 @@ def _account(method: str, budget: Problem, points: int) -> Spent:
     return vector_delta(epsilon, sensitivity, dimension, points)
 
 
-def _edges(epsilon: float, gamma: float) -> tuple[Array, Array]:
-    """Edges of the steps and the logarithm of the height between them, sensitivity 1."""
-    last = int(_LEFT / epsilon) + 3
-    k = np.arange(last)
-    edges = np.append(0.0, np.column_stack([k + gamma, k + 1.0]).ravel())
-    heights = np.column_stack([k, k + 1.0]).ravel()
-    return edges, -epsilon * heights
-
-
 def _moment(epsilon: float, gamma: float, power: int, ball: int) -> float:
     """Mean of R^power when the density falls in steps of R, in `ball` dimensions."""
-    edges, log_height = _edges(epsilon, gamma)
-    height = np.exp(log_height)
+    k = np.arange(int(_LEFT / epsilon) + 3)
+    edges = np.append(0.0, np.column_stack([k + gamma, k + 1.0]).ravel())
+    height = np.exp(-epsilon * np.column_stack([k, k + 1.0]).ravel())
     top, bottom = (float(height @ np.diff(edges ** (n + ball))) / (n + ball) for n in (power, 0))
     return top / bottom
 
@@ -402,21 +356,9 @@ def box_error(lambdas: Array, epsilon: float) -> float:
     """Minimum l1 error of two coordinates whose density falls in steps of max |x_i| / lambda_i.
 
     Over the box of radius r the mean of |x_1| + |x_2| is that of uniform noise; rings are
-    differences of boxes.
+    differences of boxes: 3/4 of the sum of lambdas times the mean of r.
     """
-
-    def error(gamma: float) -> float:
-        edges, log_height = _edges(epsilon, gamma)
-        height = np.exp(log_height)
-        area = 4.0 * float(np.prod(lambdas)) * edges**2
-        inside = 0.5 * float(np.sum(lambdas)) * edges * area
-        return float(height @ np.diff(inside)) / float(height @ np.diff(area))
-
-    # ends: a recomputation: a minimum that is missed shows as a disagreement
-    found = optimize.minimize_scalar(
-        error, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10, "maxiter": 200}
-    )
-    return float(found.fun)
+    return 0.75 * float(np.sum(lambdas)) * minimum_moment(epsilon, 1, 2)
 
 
 def split_error(lambdas: Array, epsilon: float) -> float:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify import oracles
-from dpnoise_papers.verify.oracles import panels
+from dpnoise_papers.verify.oracles.densities import panels
+from dpnoise_papers.verify.oracles.gaussian import gaussian_epsilon_at, gaussian_sigma
 from dpnoise_papers.verify.paths.common import (
     CLASS,
     Answer,
@@ -69,7 +69,7 @@ def squared_error(
     if norm is not None:
         size = size / float(np.sum(size**norm)) ** (1.0 / norm)
     if noise == "gaussian":
-        limit, power, variance = oracles.gaussian_sigma(epsilon, delta) ** -2.0, 2.0, 1.0
+        limit, power, variance = gaussian_sigma(epsilon, delta) ** -2.0, 2.0, 1.0
     else:
         limit, power, variance = epsilon, 1.0, 2.0
     total = float(np.sum(size**power))
@@ -344,7 +344,7 @@ def _kept(row: Row) -> Answer:
     else:
         ratios = single[0] / on, single[1] / off
         mu = math.sqrt(sum(n * ratio**2 for n, ratio in zip(counts, ratios, strict=True)))
-    return Answer(oracles.gaussian_epsilon_at(mu, row.number("delta")), rtol=1e-6)
+    return Answer(gaussian_epsilon_at(mu, row.number("delta")), rtol=1e-6)
 
 
 def minimum_cost(sensitivities: Array, *, power: float, loss: float, budget: float) -> float:

@@ -14,8 +14,10 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise_papers.grids import values
-from dpnoise_papers.verify import oracles
-from dpnoise_papers.verify.oracles import minimum
+from dpnoise_papers.verify.oracles import densities
+from dpnoise_papers.verify.oracles.gaussian import gaussian_log_delta, gaussian_sigma
+from dpnoise_papers.verify.oracles.minima import minimum
+from dpnoise_papers.verify.oracles.printed import table_1_delta, table_1_ranges
 from dpnoise_papers.verify.paths.common import (
     Answer,
     Path,
@@ -82,21 +84,21 @@ def _ratio(row: Row) -> Answer:
     return Answer(10.0 * math.log10(ours / theirs), atol=10.0 * 2.0 * 8.4e-7 / math.log(10.0))
 
 
-def _flipped(row: Row) -> oracles.Density:
+def _flipped(row: Row) -> densities.Density:
     """Flipped Huber density with gamma = 1."""
-    return oracles.flipped_huber(row.number("ratio"), 1.0)
+    return densities.flipped_huber(row.number("ratio"), 1.0)
 
 
 def _normalised_information(row: Row) -> float:
     """Variance times Fisher information."""
-    ends = {"gaussian": oracles.gaussian(1.0), "laplace": oracles.laplace(1.0)}
+    ends = {"gaussian": densities.gaussian(1.0), "laplace": densities.laplace(1.0)}
     noise = ends[row["mechanism"]] if row["mechanism"] in ends else _flipped(row)
     return noise.variance * noise.fisher_information
 
 
 def _loss(row: Row) -> Answer:
     """Centred loss from the definition of the density."""
-    noise = oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
+    noise = densities.flipped_huber(row.number("alpha"), row.number("gamma"))
     t, d = row.number("t"), row.number("d")
     # The difference of two exponents cancels where the loss is 0.
     return Answer(float(noise.loss(t - 0.5 * d, d)), atol=1e-9)
@@ -104,7 +106,7 @@ def _loss(row: Row) -> Answer:
 
 def _bound(row: Row) -> Answer:
     """Smallest affine function of slope d / gamma^2 above the centred loss, by search."""
-    noise = oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
+    noise = densities.flipped_huber(row.number("alpha"), row.number("gamma"))
     d, slope = row.number("d"), row.number("d") / row.number("gamma") ** 2
     edge = row.number("alpha") + d
 
@@ -121,12 +123,12 @@ def _bound(row: Row) -> Answer:
 
 
 @cache
-def _at_variance(family: str, scale: float, variance: float) -> oracles.Density:
+def _at_variance(family: str, scale: float, variance: float) -> densities.Density:
     """Noise of a scale whose variance, by quadrature, is the one asked for."""
     if family == "gaussian":
-        return oracles.gaussian(math.sqrt(variance))
-    build = {"flipped-huber": oracles.flipped_huber,
-             "offset-symmetric-gaussian": oracles.offset_symmetric_gaussian}[family]  # fmt: skip
+        return densities.gaussian(math.sqrt(variance))
+    build = {"flipped-huber": densities.flipped_huber,
+             "offset-symmetric-gaussian": densities.offset_symmetric_gaussian}[family]  # fmt: skip
     shape = optimize.brentq(
         lambda x: build(x * scale, scale).variance - variance, 1e-9, 1e3, xtol=1e-15, rtol=1e-14
     )
@@ -143,7 +145,7 @@ def _delta(row: Row) -> float:
 def _identified(row: Row, over: float = 1.0) -> Answer:
     """Probability, over a number, of an answer that only one of two neighbours can give."""
     best = found("truncated-laplace", Problem(row.number("epsilon"), row.number("delta")))
-    noise = oracles.truncated_laplace(best.scale, best.shape * best.scale)
+    noise = densities.truncated_laplace(best.scale, best.shape * best.scale)
     return Answer(noise.tail(noise.bound - 1.0) / over, rtol=_FLAT)
 
 
@@ -152,7 +154,7 @@ def _sufficient_over_exact(row: Row) -> Answer:
     name, epsilon, delta = row["mechanism"], row.number("epsilon"), row.number("delta")
     exact = minimum_variance(name, "exact", Problem(epsilon, delta))
     if name == "laplace":  # the limit at which the loss reaches epsilon
-        return Answer(oracles.laplace(1.0 / epsilon).variance / exact)
+        return Answer(densities.laplace(1.0 / epsilon).variance / exact)
     best = minimum(name, lambda noise: noise.loss_tail(1.0, epsilon), delta)
     return Answer(best.variance / exact, rtol=_WIDE)
 
@@ -170,7 +172,7 @@ def _huber_mass(row: Row) -> float:
             t <= alpha, centre, factor * np.exp(alpha * (0.5 * alpha - t))
         )
 
-    t, weights = oracles.panels([0.0, alpha, alpha + 40.0 / alpha])
+    t, weights = densities.panels([0.0, alpha, alpha + 40.0 / alpha])
     return 2.0 * float(weights @ density(t))
 
 
@@ -184,38 +186,18 @@ _INFORMATION = {
 }
 
 
-def _noise(row: Row) -> oracles.Density:
+def _noise(row: Row) -> densities.Density:
     """Noise of a row."""
-    return oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
-
-
-def _printed_delta(row: Row, case: str) -> float:
-    """Profile (13) of one case, in decimals."""
-    with mp.workdps(_DIGITS):
-        a, g, d, e = (mp.mpf(row.number(n)) for n in ("alpha", "gamma", "sensitivity", "epsilon"))
-        root = mp.sqrt(2 * mp.pi)
-        omega = 2 * (root * mp.ncdf(-a / g) + 2 * g / a * mp.sinh(a * a / g**2 / 2))
-        rim = g / (a * omega) * mp.exp(a * a / g**2 / 2)
-        normal, shift, half = root / omega, g * e / d, d / (2 * g)
-        gauss = normal * (mp.ncdf(half - shift) - mp.exp(e) * mp.ncdf(-half - shift))
-        if case == "i":
-            return float(1 - normal + gauss)
-        if case == "ii":
-            middle = 1 + mp.exp(e) - 2 * mp.exp(e / 2 - a * d / (2 * g**2))
-            return float((1 - mp.exp(e)) / 2 + rim * middle)
-        if case == "v":
-            return float(gauss)
-        sign = 1 if case == "iii" else -1
-        s = mp.sqrt(2 * (g**2 * e + sign * a * d))
-        inner = rim * (1 - mp.exp(a / g**2 * (-a + sign * (s - d))))
-        tail = mp.exp(e) * normal * mp.ncdf(-(s - sign * a) / g)
-        return float(mp.mpf(1) / 2 + sign * inner - tail)
+    return densities.flipped_huber(row.number("alpha"), row.number("gamma"))
 
 
 def _relative_error(row: Row) -> Answer:
     """Distance of the printed profile from quadrature, relative."""
     exact = _noise(row).delta(row.number("sensitivity"), row.number("epsilon"))
-    return Answer(abs(exact / _printed_delta(row, row["case"]) - 1.0), atol=_ERROR)
+    place = (row.number(name) for name in ("alpha", "gamma", "sensitivity", "epsilon"))
+    with mp.workdps(_DIGITS):
+        printed = float(table_1_delta(row["case"], *place))
+    return Answer(abs(exact / printed - 1.0), atol=_ERROR)
 
 
 def _crossing(row: Row) -> float:
@@ -268,14 +250,7 @@ def _inside(place: int) -> Path:
 def _ranges(row: Row) -> Answer:
     """Number of printed ranges that hold epsilon; a border is in doubles on either side of it."""
     a, g, d, e = (row.number(n) for n in ("alpha", "gamma", "sensitivity", "epsilon"))
-    scaled = 2 * g * g * e
-    edges = [
-        (0.0, (d - 2 * a) * d),
-        (0.0, 2 * min(2 * a - d, d) * a),
-        (max(2 * a, d) ** 2 - 2 * a * d, max(d - a, 0.0) ** 2 + 2 * a * d),
-        (max(d - a, 0.0) ** 2 + 2 * a * d, (d + 2 * a) * d),
-        ((d + 2 * a) * d, math.inf),
-    ]
+    scaled, edges = 2 * g * g * e, table_1_ranges(a, d).values()
     held = sum(low <= scaled < high for low, high in edges)
     tie = any(abs(scaled - end) <= _NEAR * scaled for pair in edges for end in pair)
     return Answer(float(held), atol=1.0 if tie else 0.0)
@@ -290,7 +265,7 @@ def _classical(row: Row) -> float:
 def _analytic(row: Row) -> float:
     """Minimum standard deviation."""
     place = row.number("epsilon"), row.number("delta"), row.settings[0].sensitivity
-    return oracles.gaussian_sigma(*place)
+    return gaussian_sigma(*place)
 
 
 def _map_classical(row: Row) -> float:
@@ -301,9 +276,7 @@ def _map_classical(row: Row) -> float:
 
 def _map_analytic(row: Row) -> float:
     """Minimum standard deviation of a heat map."""
-    return oracles.gaussian_sigma(
-        row.number("epsilon"), row.number("delta"), row.number("sensitivity")
-    )
+    return gaussian_sigma(row.number("epsilon"), row.number("delta"), row.number("sensitivity"))
 
 
 def _map_sigma(row: Row) -> float:
@@ -313,7 +286,7 @@ def _map_sigma(row: Row) -> float:
 
 def _log_ratio(row: Row) -> Answer:
     """Decimal logarithm of the true delta of the published sigma over the delta asked for."""
-    true = oracles.gaussian_log_delta(1.0 / row.number("published"), row.number("epsilon"))
+    true = gaussian_log_delta(1.0 / row.number("published"), row.number("epsilon"))
     # near the root the ten digits of the published sigma decide, at slope mu^2 log delta
     slope = 1.0 + abs(true)
     value = (true - math.log(row.number("delta"))) / math.log(10.0)
@@ -327,8 +300,7 @@ def _share(row: Row) -> Answer:
     part = part[part["delta"] >= row.number("least_delta") * (1.0 - 1e-9)]
     excess = math.log(row.number("excess"))
     above = sum(
-        oracles.gaussian_log_delta(1.0 / float(one.published), float(one.epsilon))
-        - math.log(one.delta)
+        gaussian_log_delta(1.0 / float(one.published), float(one.epsilon)) - math.log(one.delta)
         > excess
         for one in part.itertuples()
     )
@@ -337,7 +309,7 @@ def _share(row: Row) -> Answer:
 
 def _repaired(row: Row) -> Answer:
     """Distance of the exact mu_0 from Arb's, relative: what the repaired algorithm is judged by."""
-    mu = 1.0 / oracles.gaussian_sigma(row.number("epsilon"), row.number("delta"))
+    mu = 1.0 / gaussian_sigma(row.number("epsilon"), row.number("delta"))
     return Answer(row.number("mu_0") / mu - 1.0, atol=1e-9)
 
 

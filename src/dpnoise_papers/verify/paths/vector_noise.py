@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.verify import oracles
-from dpnoise_papers.verify.oracles import SIMPLE, panels
+from dpnoise_papers.verify.oracles.densities import flipped_huber, laplace, panels
+from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
+from dpnoise_papers.verify.oracles.minima import SIMPLE
+from dpnoise_papers.verify.oracles.printed import theorem_8
 from dpnoise_papers.verify.paths.common import (
     CLASS,
     Answer,
@@ -21,7 +23,6 @@ from dpnoise_papers.verify.paths.common import (
     hint,
     minimum_variance,
     profile,
-    theorem_8,
 )
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _transition(row: Row) -> Answer:
     """Alpha of the noise of minimum variance: the row's must reach it, privately."""
     best = _gain("flipped_huber").answer(row).value
     gamma = row.number("gamma")
-    noise = oracles.flipped_huber(row.number("alpha"), gamma)
+    noise = flipped_huber(row.number("alpha"), gamma)
     place = noise, 1.0, int(row["dimension"])
     delta = (
         noise.delta(1.0, row.number("epsilon"))
@@ -144,7 +145,7 @@ def _multiple(row: Row) -> Answer:
     if row.number("multiple") == 0.0:
         raise NoPathError("nothing that was tried had a delta that can be compared")
     at = {name: float(value) for name, value in re.findall(r"(\w+)=([^,]+)", row["parameters"])}
-    noise = oracles.flipped_huber(at["alpha"], at["gamma"])
+    noise = flipped_huber(at["alpha"], at["gamma"])
     entries, entry = int(at["entries"]), at["entry"]
     exact = (
         noise.delta(entry, at["epsilon"])
@@ -165,7 +166,7 @@ def _printed_off(row: Row) -> Answer:
     interpolated between grid points and reflected below 0.
     """
     settings = row.settings[0]
-    noise = oracles.flipped_huber(row.number("alpha"), row.number("gamma"))
+    noise = flipped_huber(row.number("alpha"), row.number("gamma"))
     epsilon, dimension = row.number("epsilon"), int(row["dimension"])
     nu = np.linspace(0.0, settings.grid_factor * epsilon, settings.grid_points)
     known = np.array([noise.delta(1.0, one) for one in nu])
@@ -203,7 +204,7 @@ def _factor(row: Row) -> float:
 
     def excess(log_factor: float) -> float:
         parts = [
-            (oracles.laplace(math.exp(log_factor) * beta), one, int(count))
+            (laplace(math.exp(log_factor) * beta), one, int(count))
             for (one, beta), count in zip(pairs, copies, strict=True)
         ]
         found = (
@@ -219,7 +220,7 @@ def _factor(row: Row) -> float:
 def _pure_over_gaussian(row: Row) -> float:
     """Error of optimal Laplace over that of optimal Gaussian noise, delta = 0 for the first."""
     size, scales = _laplace_noise(row)
-    sigma = oracles.gaussian_sigma(row.number("epsilon"), row.number("delta"))
+    sigma = gaussian_sigma(row.number("epsilon"), row.number("delta"))
     return 2.0 * float(scales @ scales) / (sigma * float(size.sum())) ** 2
 
 

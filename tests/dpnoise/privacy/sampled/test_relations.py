@@ -37,37 +37,10 @@ from dpnoise.privacy.sampled.relations import (
     pair_of,
 )
 from dpnoise.sensitivity.relation import REPLACE_ONE
+from dpnoise_papers.verify.oracles import samples
 
 NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
 CASES = [(2.0, 0.01), (0.4, 0.5)]
-
-
-def mp_density(noise, y):
-    return mpmath.npdf(y) if noise == GAUSSIAN else mpmath.exp(-abs(y)) / 2
-
-
-def mp_delta(noise, size, rate, form, epsilon):
-    """The hockey-stick divergence of one step, by quadrature of densities on cells."""
-    m, q, e = 1 / mpmath.mpf(size), mpmath.mpf(rate), mpmath.exp(epsilon)
-    plain = {REMOVED: (m, 0), ADDED: (0, m), REPLACED: (m, -m), LESS: (2 * m, 0)}[form]
-
-    def gap(y):
-        one, two = ((1 - q) * mp_density(noise, y) + q * mp_density(noise, y - x) for x in plain)
-        return one - e * two
-
-    # The gap changes its sign once; find where, and integrate on its side.
-    low, high = mpmath.mpf(-60), mpmath.mpf(60)
-    sign = 1 if form != ADDED else -1
-    if gap(60 * sign) <= 0:
-        return mpmath.mpf(0)
-    low, high = -60 * sign, 60 * sign
-    for _ in range(100):
-        middle = (mpmath.mpf(low) + high) / 2
-        low, high = (low, middle) if gap(middle) > 0 else (middle, high)
-    ends = sorted({high, *(p for p in (0, m, -m, 2 * m) if (p - high) * sign > 0)})
-    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 6) if (sign * k - high) * sign > 0]
-    ends = sorted(ends)
-    return mpmath.quad(gap, ends, method="gauss-legendre")
 
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
@@ -76,7 +49,7 @@ def mp_delta(noise, size, rate, form, epsilon):
 def test_one_step_is_the_integral_of_densities(noise, form, size, rate):
     for epsilon in (0.0, 1e-3, 1.0):
         with mpmath.workdps(35):
-            reference = mp_delta(noise, size, rate, form, epsilon)
+            reference = samples.delta(noise, form, 1 / mpmath.mpf(size), rate, epsilon)
         found = one_step(pair_of(Kind(size, rate, noise), form), epsilon)
         assert math.exp(found) == pytest.approx(float(reference), rel=1e-11, abs=1e-30)
 
@@ -132,7 +105,7 @@ def test_a_sample_of_fixed_size_attains_its_bound(noise):
     for epsilon in (0.0, 0.3, 1.0):
         low, high = kind(2.0, 0.25, "without replacement").delta(epsilon)
         with mpmath.workdps(25):
-            reference = float(mp_delta(noise, 2.0, 0.25, LESS, epsilon))
+            reference = float(samples.delta(noise, LESS, 0.5, 0.25, epsilon))
         assert low <= reference * (1 + 1e-10)
         assert reference <= high * (1 + 1e-10) <= low * (1 + 1e-9)
 

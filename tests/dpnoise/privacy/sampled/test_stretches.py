@@ -17,45 +17,10 @@ from dpnoise.privacy.sampled.relations import (
     pair_of,
 )
 from dpnoise.privacy.sampled.stretches import _product, _sums
+from dpnoise_papers.verify.oracles import samples
 
 CASES = [(20.0, 0.01), (1.0, 0.9)]
 PAIRS = [(LAPLACE, REMOVED), (LAPLACE, ADDED), (GAUSSIAN, REPLACED), (LAPLACE, REPLACED)]
-
-
-def densities(noise, form, m, q, y):
-    def plain(x):
-        return mpmath.npdf(y - x) if noise == GAUSSIAN else mpmath.exp(-abs(y - x)) / 2
-
-    mixed = (1 - q) * plain(0) + q * plain(m)
-    return {
-        REMOVED: (mixed, plain(0)),
-        ADDED: (plain(0), mixed),
-        REPLACED: (mixed, (1 - q) * plain(0) + q * plain(-m)),
-    }[form]
-
-
-def transform(noise, form, m, q, s):
-    """E e^(s L) under the first distribution of a pair, by its densities."""
-    m, q = mpmath.mpf(m), mpmath.mpf(q)
-
-    def term(y, turned=False):
-        one, two = densities(noise, REMOVED if form == FIXED else form, m, q, y)
-        one, two = (two, one) if turned else (one, two)
-        return one * mpmath.exp(s * (mpmath.log(one) - mpmath.log(two)))
-
-    reach = 14 + 5 * float(m) if noise == GAUSSIAN else 45
-    ends = np.linspace(-reach, reach, 24).tolist()
-    if form != FIXED:
-        ends = sorted([*ends, 0, m, -m])
-        return mpmath.quad(term, ends, method="gauss-legendre")
-    # Losses above 0, their reflections, and the rest at 0.
-    ends = sorted({m / 2, m, *(y for y in ends if y > m / 2)})
-
-    def whole(function):
-        return mpmath.quad(function, ends, method="gauss-legendre")
-
-    seen = [whole(lambda y, k=k: densities(noise, REMOVED, m, q, y)[k]) for k in (0, 1)]
-    return whole(term) + whole(lambda y: term(y, turned=True)) + 1 - sum(seen)
 
 
 @pytest.mark.parametrize(("noise", "form"), [*PAIRS, (GAUSSIAN, FIXED), (LAPLACE, FIXED)])
@@ -67,7 +32,7 @@ def test_the_transform_is_the_integral(noise, form, size, rate):
     own = loss_of(pair, -math.inf, 1.0)
     for c, u in ((1.0, 20.0), (-0.5, 2.0)):
         with mpmath.workdps(20):
-            reference = complex(transform(noise, form, pair.shift, rate, mpmath.mpc(c, u)))
+            reference = complex(samples.transform(noise, form, pair.shift, rate, mpmath.mpc(c, u)))
         line = own.line(c)
         atoms, rest, error = line.values(np.array([u]))
         norm = math.exp(line.log_norm)
@@ -104,7 +69,7 @@ def test_the_profile_of_the_continuous_part_is_the_integral():
     found, error, slope = loss.continuous_delta(np.array([-0.05, 0.0, 0.1, 1.0]))
 
     def term(y, x):
-        one, two = densities(LAPLACE, REMOVED, mpmath.mpf(m), mpmath.mpf(q), y)
+        one, two = samples.densities(LAPLACE, REMOVED, m, q, y)
         return max(one - mpmath.exp(x) * two, 0)
 
     for k, x in enumerate((-0.05, 0.0, 0.1, 1.0)):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,6 +39,8 @@ from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     theorem_8_search,
 )
 from dpnoise_papers.settings import Grid
+from dpnoise_papers.verify.oracles.densities import flipped_huber
+from dpnoise_papers.verify.oracles.exact import Pieces
 
 PARAMETERS = ((0.0, 1.0), (1.0, 1.0), (2.0, 0.7))
 FIGURE_5 = {"alpha": 2.0, "gamma": 1.3, "shifts": (1.0, 3.0, 5.0), "margin": 1.0, "points": 101}
@@ -209,28 +210,9 @@ def test_our_profile_is_the_printed_one_and_the_borders_join(table):
 def test_the_printed_profile_is_the_integral_that_defines_it(table, case):
     rows = table[table["case"] == case]
     row = rows.loc[rows["published"].idxmax()]
-    alpha, gamma, d = row["alpha"], row["gamma"], row["sensitivity"]
-
-    def weight(t):
-        t = abs(t)
-        rho = alpha * t if t <= alpha else (t * t + alpha * alpha) / 2
-        return mpmath.exp(-rho / gamma**2)
-
-    def gap(t):
-        return max(weight(t) - mpmath.exp(row["epsilon"]) * weight(t + d), 0)
-
-    with mpmath.workdps(30):
-        far = 40 * gamma + alpha + d
-        kinks = {-alpha, 0, alpha, -alpha - d, -d, alpha - d}
-        # The loss crosses epsilon once; bisection puts the kink of the positive part on the grid.
-        low, high = mpmath.mpf(-far), mpmath.mpf(far)
-        for _ in range(120):
-            middle = (low + high) / 2
-            positive = weight(middle) > mpmath.exp(row["epsilon"]) * weight(middle + d)
-            low, high = (low, middle) if positive else (middle, high)
-        points = sorted({*kinks, low, *np.linspace(-far, far, 41)})
-        mass = 2 * mpmath.quad(weight, sorted({0, alpha, *np.linspace(0, far, 21)}))
-        delta = mpmath.quad(gap, points) / mass
+    delta = Pieces(flipped_huber, row["alpha"], row["gamma"]).delta(
+        row["sensitivity"], row["epsilon"]
+    )
     assert row["published"] == pytest.approx(float(delta), rel=1e-9)
 
 
