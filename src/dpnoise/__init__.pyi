@@ -29,7 +29,7 @@ from .noise.integers import DiscreteStaircase as DiscreteStaircase
 from .noise.stepwise import Histogram as Histogram
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
-from .privacy.loss_distribution import loss_distribution as loss_distribution
+from .privacy.odometer.accounts import loss_distribution as loss_distribution
 from .privacy.odometer.budget import Budget as Budget
 from .privacy.odometer.budget import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
