@@ -139,7 +139,7 @@ which_noise: $(READY)
 docs: $(READY)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
-	$(BIN)/python -m dpnoise_papers.beyond.which_noise_figures \
+	$(BIN)/python -m dpnoise_papers.beyond.figures \
 	    $(firstword $(wildcard $(OWN)$(MAP)) docs/snapshot/flipped-huber-2023/which-noise.csv.xz) site/explore.html
 	@echo "Open site/index.html"
 

@@ -23,7 +23,7 @@ from dpnoise.calibration import budget, scalar
 from dpnoise.calibration.cover import OneShape, cover
 from dpnoise.calibration.histogram.calibrate import rival_by_std
 from dpnoise.calibration.histogram.search import searched_by_epsilon, searched_by_std
-from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import (
     DiscreteGaussian,
     FlippedHuber,
@@ -270,7 +270,7 @@ def refinements_of_a_quantile():
 
 def _zeros():
     """A source of bits that are all 0, which no comparison of a vector survives."""
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
 
     return Entropy(bytes)
 

@@ -8,7 +8,7 @@ from dpnoise import (
     allocate,
     privacy_profile,
 )
-from dpnoise.calibration import closed_forms
+from dpnoise.calibration import scalar
 from dpnoise.calibration.histogram.search import searched_by_epsilon
 from dpnoise.calibration.search import increasing_root
 from dpnoise.noise import (
@@ -86,10 +86,10 @@ CAPS = [
     ("dpnoise.optimality.graded_test", "_DIVISIONS", (0, 1), checks.divisions_of_the_graded_test),
     ("dpnoise.optimality.closed_forms", "_ROUNDS", (0, 1, 3), checks.rounds_of_the_radial_floor),
     (
-        "dpnoise.calibration.closed_forms",
+        "dpnoise.calibration.scalar",
         "_KINK_STEPS",
         (0, 1),
-        checks.raises(lambda: closed_forms.kink_shape(np.array(0.5), np.array(1e-06))),
+        checks.raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-06))),
     ),
     (
         "dpnoise.privacy.second",

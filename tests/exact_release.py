@@ -13,7 +13,7 @@ from dpnoise import (
     Subbotin,
     TruncatedLaplace,
 )
-from dpnoise.releases.entropy import Entropy
+from dpnoise.noise.exact import Entropy
 from dpnoise.releases.release import Release
 
 NOISES = [

@@ -20,7 +20,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion import inversion
 from dpnoise.privacy.sampled import composition, mechanism
 from dpnoise.privacy.sampled.composition import Composition
-from dpnoise.privacy.sampled.contour import Contour
+from dpnoise.privacy.sampled.lines import Contour
 from dpnoise_papers.verify.oracles import samples
 from exact_noise import exact_noise
 from fuzz import CHECKS, checks_range, runner, sampled_references

@@ -30,7 +30,7 @@ ENTROPY = {
     "src/dpnoise/_validation.py": "draws",
     "src/dpnoise/learn/safeguards.py": "noise_generator",
 }
-SYSTEM = "src/dpnoise/releases/entropy.py"  # releases come from the operating system alone
+SYSTEM = "src/dpnoise/noise/exact.py", "Entropy"  # of releases: the operating system alone
 SEEDS = "src/dpnoise_papers/seeds.py"
 TYPES = {"Generator", "SeedSequence", "default_rng"}
 SOURCES = {"random", "secrets", "uuid", "numpy.random"}  # modules that draw
@@ -114,7 +114,7 @@ def named(node, context):
     name = dotted(node, context.names)
     allowed = TYPES if context.strict else TYPES | {"get_state"}
     old = name.startswith("numpy.random.") and name.split(".")[2] not in allowed
-    system = name in {"os.urandom", "os.getrandom"} and not context.system
+    system = name in {"os.urandom", "os.getrandom"} and id(node) not in context.system
     return [name] if old or system else []
 
 
@@ -148,9 +148,9 @@ def complaints(source, path):
     free = [f for f in functions if f.name == ENTROPY.get(path)]
     listed = {id(node) for f in (functions if path == SEEDS else free) for node in ast.walk(f)}
     strict = path.split("/")[0] in STRICT
-    context = SimpleNamespace(
-        names=aliases(nodes), strict=strict, listed=listed, system=path == SYSTEM
-    )
+    bits = [n for n in nodes if isinstance(n, ast.ClassDef) and (path, n.name) == SYSTEM]
+    system = {id(node) for one in bits for node in ast.walk(one)}
+    context = SimpleNamespace(names=aliases(nodes), strict=strict, listed=listed, system=system)
     rules = {
         ast.Import: imported,
         ast.ImportFrom: imported,

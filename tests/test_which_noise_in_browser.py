@@ -6,8 +6,8 @@ import pytest
 
 import browser
 from dpnoise.mechanisms.compare import best
-from dpnoise_papers.beyond.which_noise import which_noise
-from dpnoise_papers.beyond.which_noise_figures import render
+from dpnoise_papers.beyond.figures import render
+from dpnoise_papers.beyond.tables import which_noise
 from dpnoise_papers.flipped_huber_2023.settings import WhichNoise
 from which_noise_toys import toy
 

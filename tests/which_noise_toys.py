@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from dpnoise_papers.beyond.which_noise import COLUMNS
+from dpnoise_papers.beyond.tables import GRID
 
 MECHANISMS = ("K-norm", "staircase in the norm", "Gaussian", "Laplace")
 
@@ -23,4 +23,4 @@ def toy(dimensions=(1, 5, 12), epsilons=(0.1, 1.0, 3.0), deltas=(0.0, 1e-6)):
                         (name, K, epsilon, delta, mechanism, base * (2 + i**3), delta, base)
                         for i, mechanism in enumerate(order)
                     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=GRID)

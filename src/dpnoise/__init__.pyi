@@ -11,8 +11,8 @@ from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
 from .calibration.histogram.calibrate import calibrate_histogram as calibrate_histogram
 from .certificates.certificate import Certificate as Certificate
 from .certificates.certificate import CertificateError as CertificateError
-from .certificates.certify import certify as certify
-from .certificates.certify import verify as verify
+from .certificates.certificate import certify as certify
+from .certificates.certificate import verify as verify
 from .joint.calibrate import calibrate_joint as calibrate_joint
 from .mechanisms.compare import best as best
 from .mechanisms.compare import compare as compare
@@ -29,7 +29,7 @@ from .noise.integers import DiscreteStaircase as DiscreteStaircase
 from .noise.stepwise import Histogram as Histogram
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
-from .privacy.loss_distribution import loss_distribution as loss_distribution
+from .privacy.odometer.accounts import loss_distribution as loss_distribution
 from .privacy.odometer.budget import Budget as Budget
 from .privacy.odometer.budget import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
@@ -42,7 +42,7 @@ from .privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
 from .privacy.sampled.multiplier import noise_multiplier as noise_multiplier
 from .privacy.vector import vector_profile as vector_profile
 from .privacy.zcdp import zcdp as zcdp
-from .releases.opendp import opendp_measurement as opendp_measurement
+from .releases.release import opendp_measurement as opendp_measurement
 from .releases.release import release as release
 from .sensitivity.at_most import AtMost as AtMost
 from .sensitivity.balls import L1 as L1

@@ -322,7 +322,7 @@ def _data_fingerprint(arguments: argparse.Namespace) -> int:
 
 def _content(file: str) -> bytes:
     """Content of a file that a table may have."""
-    from dpnoise_papers.data.archives import read_file
+    from dpnoise_papers.data.copies import read_file
 
     try:
         return read_file(Path(file))

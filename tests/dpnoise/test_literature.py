@@ -31,7 +31,7 @@ from dpnoise import (
 )
 from dpnoise.calibration.histogram.search import HistogramCells, sorted_masses
 from dpnoise.joint.calibrate import Search
-from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.floor import floor

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dpnoise_papers.cluster.costs import measured, priority
 from dpnoise_papers.cluster.submissions import jobs
-from dpnoise_papers.run.time_left import TimeLeft
+from dpnoise_papers.run.start import TimeLeft
 
 KNOWN_SECONDS = measured()
 

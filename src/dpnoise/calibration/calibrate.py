@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.calibration import closed_forms, integers
+from dpnoise.calibration import integers, scalar
 from dpnoise.calibration.budget import Budget, Calibration, check_budget, cross_checked
-from dpnoise.calibration.closed_forms import pure_optimum
 from dpnoise.calibration.cover import (
     MOST_INTERVALS,
     RTOL,
@@ -40,7 +39,7 @@ from dpnoise.calibration.published import (
     grid_optimum,
     sufficient_optimum,
 )
-from dpnoise.calibration.scalar import scalar_optimum
+from dpnoise.calibration.scalar import pure_optimum, scalar_optimum
 from dpnoise.calibration.search import laplace, scale_optimum, vector_optimum
 from dpnoise.calibration.staircase_search import staircase_optimum
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
@@ -396,7 +395,7 @@ def _searched(kind: type[Noise], budget: Budget) -> Calibration:
 
 
 _CALIBRATORS: dict[Kind, Calibrator] = {
-    Gaussian: Calibrator(closed_forms.gaussian),
+    Gaussian: Calibrator(scalar.gaussian),
     Laplace: Calibrator(laplace, partial(pure_optimum, Laplace(1.0))),
     FlippedHuber: Calibrator(
         partial(_searched, FlippedHuber), methods=("exact", "grid", "sufficient")
@@ -404,16 +403,14 @@ _CALIBRATORS: dict[Kind, Calibrator] = {
     OffsetSymmetricGaussian: Calibrator(
         partial(_searched, OffsetSymmetricGaussian), methods=("exact", "grid")
     ),
-    Staircase: Calibrator(
-        staircase_optimum, closed_forms.staircase, shares=(MIN_EPSILON, MAX_EPSILON)
-    ),
+    Staircase: Calibrator(staircase_optimum, scalar.staircase, shares=(MIN_EPSILON, MAX_EPSILON)),
     TruncatedLaplace: Calibrator(partial(_searched, TruncatedLaplace)),
     Subbotin: Calibrator(  # with delta = 0 only p = 1, Laplace noise by another name
         partial(vector_optimum, Subbotin),
         partial(pure_optimum, Subbotin(1.0, 1.0)),
         scalar_only=True,
     ),
-    Huber: Calibrator(partial(vector_optimum, Huber), closed_forms.pure_huber),
+    Huber: Calibrator(partial(vector_optimum, Huber), scalar.pure_huber),
     DiscreteGaussian: Calibrator(integers.discrete_gaussian),
     DiscreteLaplace: Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
     DiscreteStaircase: Calibrator(

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # its optimize, 0.2 s, loads where it is used
 
-from dpnoise.calibration import closed_forms
+from dpnoise.calibration import scalar
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.search import laplace
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
@@ -150,7 +150,7 @@ def _by_scale(
 
 def discrete_gaussian(budget: Budget) -> Calibration:
     """Discrete Gaussian noise for delta > 0, sought from the continuous sigma and below."""
-    start = closed_forms.gaussian_scale(budget)
+    start = scalar.gaussian_scale(budget)
     found = _by_scale(DiscreteGaussian, (MIN_SIGMA, MAX_SIGMA), start, budget)
     before = MIN_SIGMA
     for sigma in _dips(budget, found.noise.sigma):

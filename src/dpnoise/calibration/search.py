@@ -40,9 +40,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration import closed_forms
+from dpnoise.calibration import scalar
 from dpnoise.calibration.budget import certified_calibration
-from dpnoise.calibration.closed_forms import (
+from dpnoise.calibration.scalar import (
     UNIT_LAPLACE,
     bound_shape,
     kink_shape,
@@ -288,8 +288,8 @@ class EqualVarianceSearch:
         """
         bounds = math.log(ends[0]), math.log(ends[1])
         width = bounds[1] - bounds[0]
-        scalar = self.budget.dimension == 1
-        gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if scalar else (_GAIN, _LAST)
+        single = self.budget.dimension == 1
+        gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if single else (_GAIN, _LAST)
         near = not ends[0] < best.shape < ends[1]  # otherwise there is less to gain
         # ends: fewer rounds give larger noise, certified all the same
         for _ in range(_ROUNDS):
@@ -573,7 +573,7 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     pure = laplace(budget.unit).variance
     limits = [KnownNoise(pure, family.laplace, not family.members[0])]
     if family.gaussian is not None:
-        gaussian = closed_forms.gaussian(budget.unit).variance
+        gaussian = scalar.gaussian(budget.unit).variance
         limits.append(KnownNoise(gaussian, family.gaussian, not family.members[1]))
     composed, kink = _noise_on_kink(family, search, limits)
     known = [*limits, *(one for one in (composed, kink) if one)]

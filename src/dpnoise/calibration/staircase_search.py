@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.budget import Calibration, certified
-from dpnoise.calibration.closed_forms import staircase as pure_staircase
+from dpnoise.calibration.scalar import staircase as pure_staircase
 from dpnoise.noise.integers import MIN_EPSILON, DiscreteStaircase
 from dpnoise.noise.stepwise import MAX_EPSILON, Staircase
 from dpnoise.privacy.accounts import equal_share

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import is_integer
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
-from dpnoise.joint.vectors import KNorm, Staircase2D
+from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
 from dpnoise.noise.base import Noise

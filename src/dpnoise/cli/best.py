@@ -121,7 +121,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
 
     found = find(ball, exhaustive=exhaustive, **arguments)
     if certificate:
-        from dpnoise.certificates.certify import certify
+        from dpnoise.certificates.certificate import certify
 
         certify(found).write(certificate)
     more = ", exhaustive=True" if exhaustive else ""

@@ -108,7 +108,7 @@ def calibrate(
     problems.raise_if_any()
     found = find(family, **given)
     if certificate:
-        from dpnoise.certificates.certify import certify
+        from dpnoise.certificates.certificate import certify
 
         certify(found, relation=relation).write(certificate)
     sentence = promise(relation, each_words(dimension, size), given["epsilon"], found.delta)

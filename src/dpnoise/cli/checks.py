@@ -23,7 +23,7 @@ from dpnoise.cli.table_file import read_outputs, shown
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.auditing.audit import Audit
-    from dpnoise.certificates.certify import Verification
+    from dpnoise.certificates.certificate import Verification
 
 REFUSED = 1  # exit code: a claim is contradicted, or not confirmed
 _NO_PROOF = "a claim that is not contradicted is not proved: privacy rests on proofs, not on audits"
@@ -192,7 +192,7 @@ def checker() -> None:
 def _verified(name: str) -> dict[str, Any]:
     """What is known of one file."""
     from dpnoise.certificates.certificate import Certificate, CertificateError
-    from dpnoise.certificates.certify import verify as derive_again
+    from dpnoise.certificates.certificate import verify as derive_again
     from dpnoise.certificates.codec import MOST_BYTES
 
     try:

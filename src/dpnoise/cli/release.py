@@ -86,7 +86,7 @@ def release(
     found = best(ball, epsilon=given["epsilon"], delta=given["delta"], integer=integer)
     texts = {}
     if certificate:
-        from dpnoise.certificates.certify import certify
+        from dpnoise.certificates.certificate import certify
 
         texts[certificate] = certify(found).to_json()
     noisy = draw(values, found.noise).tolist()

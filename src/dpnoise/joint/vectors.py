@@ -1,4 +1,4 @@
-"""Noise of vectors whose coordinates depend on each other: K-norm noise, staircase noise of two.
+"""Noise of vectors whose coordinates depend on each other: K-norm, staircase of two, Gaussian.
 
 *K-norm* noise: vectors whose density falls exponentially in a norm. Hardt & Talwar, "On the
 geometry of differential privacy" (STOC 2010). The density at x is
@@ -19,6 +19,12 @@ The l1 ball of radius r has area 2 r^2, so that all moments of the norm R are su
 
 of powers: a = 1 / (2 Delta^2 M_2) and E R^n = 2 Delta^n M_(n + 2) / ((n + 2) M_2). Given R, a
 point is uniform on the square ||x||_1 = R, so |X_1| = U R with U uniform on [0, 1].
+
+*Gaussian* noise with any covariance has the privacy of one number (docs/joint-noise.md). The noise
+sigma R z, with z standard normal and {R u : |u| <= 1} an ellipsoid, has the covariance sigma^2 R
+R'. A difference d moves it by mu = norm(d) / sigma standard deviations in the norm of the
+ellipsoid, and everything else is noise without a shift: its privacy is the profile of Gaussian
+noise at the largest mu of the set.
 """
 
 from __future__ import annotations
@@ -33,10 +39,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, check_factor, is_integer
+from dpnoise._validation import Problems, check_factor, draws, is_integer
 from dpnoise.joint.noise import JointNoise, NormStaircase, Radial
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import check_staircase, steps
+from dpnoise.privacy.accounts import GAUSSIAN, Bounds, gaussian_delta
 from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -220,3 +230,138 @@ class Staircase2D(JointNoise):
     def std(self) -> float:  # type: ignore[override]  # one number: all are alike
         """The standard deviation of each coordinate."""
         return math.sqrt(self.var())
+
+
+@dataclass(frozen=True)
+class CorrelatedGaussian(JointNoise):
+    """Gaussian noise of covariance sigma^2 M for an ellipsoid {d : d' M^-1 d <= 1}.
+
+    Its privacy for a sensitivity set is the profile of Gaussian noise of one number at
+    mu = max (d' M^-1 d)^(1/2) / sigma, the largest norm of a difference over sigma.
+
+    Parameters
+    ----------
+    ball : Spheroid or TiltedEllipsoid
+        The ellipsoid, as `Ellipsoid` makes it from a matrix, or as the set's `smallest_ellipsoid`;
+        its relation is not kept. For one along the axes take independent noise. If it lies in the
+        plane of vectors that add up to 0, so does the noise.
+    sigma : float
+        The standard deviation of the noise over the length of each axis, from 1e-100 to 1e100.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import Counts, Ellipsoid
+    >>> from dpnoise.joint.vectors import CorrelatedGaussian
+    >>> noise = CorrelatedGaussian(Ellipsoid.of_matrix([[2.0, 1.0], [1.0, 2.0]]), sigma=3.0)
+    >>> [[round(x, 9) for x in row] for row in noise.covariance().tolist()]
+    [[18.0, 9.0], [9.0, 18.0]]
+    >>> counts = Counts(2, of=2, relation="add-remove")
+    >>> least = CorrelatedGaussian(counts.smallest_ellipsoid, sigma=1.0)
+    >>> round(float(least.var()[0]), 9), float(least.mu(counts))
+    (1.333333333, 1.0)
+    """
+
+    ball: RoundSet
+    sigma: float
+
+    def __post_init__(self) -> None:
+        """Check of the parameters; sigma is stored as a float."""
+        problems = Problems("correlated Gaussian noise")
+        known = isinstance(self.ball, RoundSet)
+        problems.require(known, "ball", "an ellipsoid that Ellipsoid makes of a matrix", self.ball)
+        problems.number("sigma", self.sigma, low=1e-100, high=1e100)
+        problems.raise_if_any()
+        object.__setattr__(self, "ball", self.ball.geometry)
+        object.__setattr__(self, "sigma", float(self.sigma))
+
+    @property
+    def scale(self) -> float:
+        """The standard deviation sigma of an axis of length 1."""
+        return self.sigma
+
+    def mu(self, sensitivity: Sensitivity) -> float:
+        """The largest shift of a set in standard deviations, rounded up.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity
+            The set of differences.
+
+        Returns
+        -------
+        float
+            Infinite if a difference leaves the plane in which the noise lies.
+        """
+        size = self.ball.largest_norm_of(sensitivity.geometry)
+        return math.inf if size == math.inf else as_double_above(size / Fraction(self.sigma))
+
+    def squared_mu_in(self, ball: Sensitivity) -> Fraction:
+        """The largest squared mu of a set; ValueError if a difference leaves the plane."""
+        size = self.ball.largest_norm_of(ball)
+        if size == math.inf:
+            message = f"noise: expected some in every direction of {ball!r}, got {self!r}"
+            raise ValueError(message)
+        return (Fraction(size) / Fraction(self.sigma)) ** 2
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
+        lower, upper = gaussian_delta(self.squared_mu_in(ball), epsilon)
+        return Bounds(lower if self.ball.is_exact_for(ball) else 0.0, upper, GAUSSIAN)
+
+    def dominating(self, size: Fraction) -> tuple[Gaussian, float]:
+        """Gaussian noise of one number."""
+        return Gaussian(1.0), as_double_above(size / Fraction(self.sigma))
+
+    def covariance(self) -> Array:
+        """The covariance, shape (K, K)."""
+        return self.sigma**2 * self.ball.covariance
+
+    def _log_radial(self, r: Array) -> Array:
+        """The log density at norm `r`, in the plane of the noise if there is one."""
+        rank = self.ball.rank
+        unit = rank * (math.log(self.sigma) + 0.5 * math.log(2.0 * math.pi)) + self.ball.log_axes
+        return np.asarray(-0.5 * (r / self.sigma) ** 2 - unit)
+
+    def _layer(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draws of T, for which X = T Z with Z uniform in the ellipsoid."""
+        return self.sigma * np.sqrt(rng.chisquare(self.ball.rank + 2.0, size))
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Array:
+        """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
+        lead, rng = draws(self, size, random_state)
+        found: Array = self.ball.image(rng.standard_normal((*lead, self.dimension)))
+        return self.sigma * found
+
+    def layer_moment(self, order: int) -> float:
+        """E T^order, of a chi distribution with K + 2 degrees of freedom."""
+        half = 0.5 * (self.ball.rank + 2.0)
+        return float(
+            (self.sigma * math.sqrt(2.0)) ** order
+            * math.exp(special.gammaln(half + 0.5 * order) - special.gammaln(half))
+        )
+
+    def var(self) -> Array:
+        """The variance of each coordinate, shape (K,)."""
+        return self.sigma**2 * self.ball.diagonal
+
+    def mean_abs(self) -> Array:
+        """E|X_i| for each coordinate, shape (K,)."""
+        return math.sqrt(2.0 / math.pi) * self.std()
+
+    def half_width(self, level: float = 0.95) -> Array:
+        """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
+        return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * self.std()
+
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+        check_factor(self, factor)
+        return type(self)(self.ball, factor * self.sigma)

@@ -23,9 +23,7 @@ from scipy.special import log_expit, logsumexp
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
-from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
-from dpnoise.learn.charging import charge, check_budget_setting, refuse_unfitted
-from dpnoise.learn.kernel import ROUNDING
+from dpnoise.learn.cd import ITERATES, ORDERS, ROUNDING, coordinate_orders, descend
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.problem import (
     LIMIT,
@@ -37,10 +35,13 @@ from dpnoise.learn.problem import (
 )
 from dpnoise.learn.safeguards import (
     as_target,
+    charge,
+    check_budget_setting,
     convert_with_nan,
     noise_generator,
     real_numbers,
     refuse_mask,
+    refuse_unfitted,
     warn_of_large_delta,
     warn_of_repeated_fits,
 )

@@ -66,9 +66,9 @@ from dpnoise._validation import Problems
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.joint.calibrate import calibrate_joint
 from dpnoise.joint.calibrate import staircase as staircase_in_norm
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import check_steps, k_norm_noise
 from dpnoise.joint.profile import Uncovered
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
 from dpnoise.noise import FAMILIES

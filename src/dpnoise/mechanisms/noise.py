@@ -26,8 +26,9 @@ import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import draws, points
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import RealVectorNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
+from dpnoise.noise.base import mean_of_largest
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.accounts import (
@@ -43,7 +44,6 @@ from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger, spending_of
 from dpnoise.privacy.profile import response_delta
-from dpnoise.sensitivity.mean_largest import mean_of_largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

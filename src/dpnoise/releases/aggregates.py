@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
 
 _MOST = 2**62  # integers that int64 adds without overflow
 _TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first

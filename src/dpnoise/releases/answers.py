@@ -18,7 +18,7 @@ from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
 
 
 @dataclass(frozen=True, eq=False)

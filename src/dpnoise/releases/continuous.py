@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, BoolArray, WordArray
     from dpnoise.noise.base import Noise
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
 
 _FEW = 256  # draws for which no table is made
 _MOST = 2**62  # beyond, integers are cut off, which is post-processing

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.cut_cube import VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet

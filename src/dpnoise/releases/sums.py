@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.joint.vectors import KNorm, Staircase2D
+from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise.base import Noise
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
 
 _FINENESS = 2**10  # steps of the grid in the mean size of the noise
 _FINEST = 2.0**-40  # of the mean size

@@ -21,9 +21,8 @@ import numpy as np
 from flint import arb, ctx
 from scipy import special
 
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.joint.vectors import Staircase2D
+from dpnoise.joint.vectors import CorrelatedGaussian, Staircase2D
 from dpnoise.releases.continuous import ball
 from dpnoise.releases.points import (
     Balls,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.releases.entropy import Entropy
+    from dpnoise.noise.exact import Entropy
     from dpnoise.releases.points import Numbers, Points
 
 _WORD, _GUARD = 64, 96

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
+from dpnoise.noise.base import largest_uniform, mean_of_largest
 from dpnoise.noise.exact import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.base import (
     Sensitivity,
@@ -25,7 +26,6 @@ from dpnoise.sensitivity.base import (
     read_sizes,
 )
 from dpnoise.sensitivity.cut_cube import corners, listed_vertices
-from dpnoise.sensitivity.mean_largest import largest_uniform, mean_of_largest
 from dpnoise.sensitivity.relation import each_words, number_words, own_words
 
 if TYPE_CHECKING:

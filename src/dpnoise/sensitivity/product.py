@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise.noise.base import largest_uniform
 from dpnoise.noise.exact import above
 from dpnoise.sensitivity.base import Sensitivity, check_relation, joined
-from dpnoise.sensitivity.mean_largest import largest_uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -37,7 +37,7 @@ import psutil  # comes with Snakemake
 
 from dpnoise_papers.cluster import client
 from dpnoise_papers.cluster.client import ASKED, VARIABLE, Folder, ask
-from dpnoise_papers.run.time_left import event_of
+from dpnoise_papers.run.start import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

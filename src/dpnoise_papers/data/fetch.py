@@ -20,8 +20,16 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from dpnoise_papers.data.archives import LIMIT, member_of, read_file
-from dpnoise_papers.data.copies import SHIPPED, Place, Places, copies_in, places_of
+from dpnoise_papers.data.copies import (
+    LIMIT,
+    SHIPPED,
+    Place,
+    Places,
+    copies_in,
+    member_of,
+    places_of,
+    read_file,
+)
 from dpnoise_papers.data.tables import DataTable, RefusedError, read_table, verify_table
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.data.archives import LIMIT, check_zip
+from dpnoise_papers.data.copies import LIMIT, check_zip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

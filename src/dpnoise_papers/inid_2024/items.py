@@ -222,11 +222,11 @@ PAPER = Paper(
             "noise, for the sensitivities and budgets of Figures 1, 3 and 4 and Table II, beside "
             "the paper's mechanism of lowest error. No verdict on the paper rests on it.",
             table=Table(
-                function="dpnoise_papers.beyond.joint_noise.inid_rows",
+                function="dpnoise_papers.beyond.tables.inid_rows",
                 settings=("joint_rows", *(name.replace("-", "_") for name in _FIGURES)),
                 reads=(*_FIGURES, "table-2"),
             ),
-            page=Page(function="dpnoise_papers.beyond.joint_noise_figures.inid_rows"),
+            page=Page(function="dpnoise_papers.beyond.figures.inid_rows"),
         ),
         Item(  # one job for each cell of the table
             id="table-4-digits-runs",

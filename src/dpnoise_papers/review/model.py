@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.registry import Credit
-    from dpnoise_papers.review.documents import Choice
+    from dpnoise_papers.review.documents import Choice, Picture
     from dpnoise_papers.review.making import Cost, Place
-    from dpnoise_papers.review.pictures import Picture
 
 
 Counts = dict[str, int]  # how often each verdict occurs, in the order of the legend

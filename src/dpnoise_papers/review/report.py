@@ -20,7 +20,15 @@ from dpnoise_papers.claims.references import named_tables, render
 from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.pages import from_template
 from dpnoise_papers.result_files import read_table
-from dpnoise_papers.review.documents import choices_for, html, inline, read_choices, read_findings
+from dpnoise_papers.review.documents import (
+    bar,
+    choices_for,
+    html,
+    inline,
+    pictures,
+    read_choices,
+    read_findings,
+)
 from dpnoise_papers.review.making import making
 from dpnoise_papers.review.model import (
     CauseView,
@@ -34,7 +42,6 @@ from dpnoise_papers.review.model import (
     read_provenance,
     stamp,
 )
-from dpnoise_papers.review.pictures import bar, pictures
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Mapping, Sequence
@@ -45,10 +52,9 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.model import Cause, Claim
     from dpnoise_papers.claims.published import Published
     from dpnoise_papers.item import Item, Paper
-    from dpnoise_papers.review.documents import Choice, Finding
+    from dpnoise_papers.review.documents import Choice, Finding, Picture
     from dpnoise_papers.review.making import Folders
     from dpnoise_papers.review.model import Evidence, Stamp
-    from dpnoise_papers.review.pictures import Picture
     from dpnoise_papers.settings import Section
 
 FINDINGS = "findings.yaml"

@@ -24,8 +24,8 @@ from dpnoise import (
 )
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import plain as plain_set
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import RadialNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_delta import extreme_points
 

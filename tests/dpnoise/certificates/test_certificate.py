@@ -2,6 +2,8 @@
 
 import json
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,13 +31,19 @@ from dpnoise import (
     Staircase,
     Subbotin,
     TruncatedLaplace,
+    allocate,
     best,
+    calibrate,
+    calibrate_joint,
     certify,
+    privacy_profile,
+    replace_one,
+    vector_profile,
     verify,
 )
 from dpnoise.certificates.codec import digest_of
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
 from dpnoise.sensitivity.spheroid import Spheroid
@@ -78,6 +86,29 @@ PARTS = [
         Box([1.0, 0.5, 2.0]),
     ),
 ]
+FOUND = {
+    "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
+    "laplace": (lambda: calibrate("laplace", epsilon=0.3, sensitivity=7.0, dimension=3), 0.0),
+    "laplace with delta": (lambda: calibrate("laplace", epsilon=1.0, delta=1e-9), 1e-9),
+    "staircase": (lambda: calibrate("staircase", epsilon=1.0, dimension=3), 0.0),
+    "flipped Huber": (lambda: calibrate("flipped-huber", epsilon=1.0, delta=1e-5), 1e-5),
+    "truncated": (lambda: calibrate("truncated-laplace", epsilon=1.0, delta=1e-6), 1e-6),
+    "integers": (lambda: calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6), 1e-6),
+    "integers of a set": (
+        lambda: calibrate(
+            "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
+        ),
+        1e-6,
+    ),
+    "K-norm": (lambda: calibrate_joint("k-norm", L2(1.0, of=3), epsilon=0.3), 0.0),
+    "radial": (
+        lambda: calibrate_joint("truncated-k-norm", AtMost(2, of=4), epsilon=1.0, delta=1e-3),
+        1e-3,
+    ),
+    "box": (lambda: best([1.0, 0.1, 0.01], epsilon=1.0, delta=1e-6), 1e-6),
+    "at most": (lambda: best(AtMost(3, of=12), epsilon=1.0, delta=1e-6), 1e-6),
+    "ball": (lambda: best(L2(1.0, of=40), epsilon=1.0, delta=1e-6), 1e-6),
+}
 
 
 @pytest.mark.parametrize(("noise", "sensitivity"), PARTS, ids=lambda part: repr(part)[:40])
@@ -231,3 +262,228 @@ EARLIER = """{
  ],
  "digest": "sha256:81c755e5d50a76b6e7176b4592db50b5e32d0b456d6298bf2a6bcc95dd392c1c"
 }"""
+
+
+@pytest.mark.parametrize(("search", "delta"), FOUND.values(), ids=FOUND)
+def test_results_are_certified_within_their_budget(search, delta):
+    found = search()
+    certificate = certify(found, relation="replace-one")
+    assert certificate.upper <= delta
+    assert certificate.noise is found.noise
+    verify(certificate)
+
+
+def test_the_bounds_hold_the_profile():
+    for epsilon in (0.0, 0.1, 1.0, 3.0):
+        found = certify(Laplace(0.7), 1.0, epsilon, relation="replace-one")
+        delta = float(privacy_profile(Laplace(0.7), 1.0, epsilon))
+        assert float(found.lower) <= delta * (1.0 + 1e-12)
+        assert delta * (1.0 - 1e-12) <= float(found.upper)
+        assert found.upper - found.lower <= 1e-15 * found.upper
+
+
+def test_the_set_counts_and_not_only_the_box_around_it():
+    inside, around = (
+        certify(Laplace(1.0), ball, 0.5, relation="replace-one")
+        for ball in (L1(1.0, of=4), LInf(1.0, of=4))
+    )
+    assert inside.upper < around.lower
+    assert inside.upper == pytest.approx(
+        certify(Laplace(1.0), 1.0, 0.5, relation="replace-one").upper, rel=1e-8
+    )
+    mixed = certify(
+        IndependentNoise(Gaussian(1.0), np.array([3.0, 1.5])),
+        AtMost(1, of=2),
+        1.0,
+        relation="replace-one",
+    )
+    assert mixed.upper == pytest.approx(
+        certify(Gaussian(1.5), 1.0, 1.0, relation="replace-one").upper, rel=1e-14
+    )
+
+
+def test_one_noise_for_each_coordinate():
+    scales = allocate([1.0, 0.5, 0.1], epsilon=1.0, delta=1e-6)
+    found = certify([Gaussian(s) for s in scales], [1.0, 0.5, 0.1], 1.0, relation="replace-one")
+    assert float(found.upper) == pytest.approx(1e-6, rel=1e-9)
+    noises = [Gaussian(2.0), Laplace(1.0)]
+    seen = vector_profile(noises, [1.0, 0.5], 1.0)
+    assert float(certify(noises, [1.0, 0.5], 1.0, relation="replace-one").upper) == pytest.approx(
+        float(seen.upper)
+    )
+
+
+def planted(certificate, **changes):
+    return verify(replace(certificate, **changes))
+
+
+def test_planted_faults_are_found():
+    tight = certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one")
+    verify(tight)
+    faults = [
+        {"noise": Gaussian(float(np.nextafter(4.0, 0.0)))},
+        {"sensitivity": LInf(2.0, of=1)},
+        {"epsilon": Fraction(float(np.nextafter(1.0, 0.0)))},
+        {"upper": tight.upper / 2, "lower": Fraction(0)},
+        {"lower": tight.upper},
+        {"sensitivity": Box([1.0, 1e-3])},
+    ]
+    for fault in faults:
+        with pytest.raises(CertificateError, match="derived again"):
+            planted(tight, **fault)
+
+
+def test_more_noise_does_not_refute_the_upper_bound():
+    certificate = certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one")
+    assert planted(certificate, noise=Gaussian(5.0), lower=Fraction(0)).upper < certificate.upper
+
+
+def test_a_wanted_delta_is_stated_or_refused():
+    assert certify(Gaussian(4.0), 1.0, 1.0, delta=0.1, relation="replace-one").upper < 1e-5
+    with pytest.raises(ValueError, match="delta: expected at least"):
+        certify(Gaussian(4.0), 1.0, 1.0, delta=1e-9, relation="replace-one")
+
+
+def test_every_problem_with_the_arguments_is_named():
+    with pytest.raises(ValueError, match=r"epsilon.*relation.*noise.*delta"):
+        certify(3.0, 1.0, -1.0, relation="x", delta=2.0)
+    with pytest.raises(ValueError, match=r"noise: expected for 2 coordinates, .* got 3"):
+        certify([Gaussian(1.0)] * 3, [1.0, 2.0], 1.0, relation="replace-one")
+    with pytest.raises(ValueError, match="sensitivity, epsilon: expected none beside a result"):
+        certify(calibrate("laplace", epsilon=1.0), 1.0, 1.0, relation="replace-one")
+    with pytest.raises(ValueError, match="integer"):
+        certify(DiscreteLaplace(3.0), 0.5, 1.0, relation="replace-one")
+    with pytest.raises(ValueError, match="expected some for coordinate 1"):
+        certify(
+            IndependentNoise(Laplace(1.0), np.array([1.0, 0.0])),
+            [1.0, 1.0],
+            1.0,
+            relation="replace-one",
+        )
+    with pytest.raises(ValueError, match="a certificate or a path"):
+        verify(3)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1.0, 1e4])
+def test_extreme_claims_are_bounded(size, epsilon):
+    for noise in (Gaussian(size), Laplace(size)):
+        found = verify(certify(noise, 1.0, epsilon, relation="replace-one"))
+        assert 0 <= found.lower <= found.upper <= 1
+
+
+BOTH = ["add-remove", "replace-one"]
+
+
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("ball", [L1(1.0, 2), L2(1.0, 2), Box([1.0, 0.5]), AtMost(2, of=3)])
+def test_the_relation_is_that_of_the_set_and_stays_in_the_file(ball, relation):
+    noise = Gaussian(8.0)
+    stated = certify(noise, ball.stating(relation), 1.0)
+    given = certify(noise, ball, 1.0, relation=relation)
+    assert stated.to_json() == given.to_json()
+    again = Certificate.from_json(stated.to_json())
+    assert again.relation == again.sensitivity.relation == relation
+    assert again.sensitivity == ball.stating(relation)
+    assert again.promise == stated.promise
+    assert ball.words in stated.promise
+    bounds = [certify(noise, ball, 1.0, relation=one) for one in BOTH]  # geometry alone
+    assert bounds[0].upper == bounds[1].upper
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        (Gaussian(4.0), 1.0, 1.0),
+        (Gaussian(4.0), [1.0, 0.5], 1.0),
+        (Gaussian(4.0), L2(1.0, of=2), 1.0),
+        (best(1.0, epsilon=1.0),),
+        (calibrate("laplace", epsilon=1.0),),
+        (calibrate_joint("k-norm", L2(1.0, of=2), epsilon=1.0),),
+    ],
+)
+def test_nothing_is_certified_without_a_relation(claim):
+    """Both ways to state it are named."""
+    with pytest.raises(ValueError, match=r"in the sensitivity set.*or as relation=, got None"):
+        certify(*claim)
+    for relation in BOTH:
+        assert certify(*claim, relation=relation).relation == relation
+
+
+def test_a_set_and_an_argument_that_disagree_are_refused_with_what_joins_them():
+    ball = L2(1.0, of=2, relation="add-remove")
+    for claim in ((Gaussian(4.0), ball, 1.0), (best(ball, epsilon=1.0),)):
+        with pytest.raises(ValueError, match=r"'add-remove' and 'replace-one'; replace_one\(set\)"):
+            certify(*claim, relation="replace-one")
+    with pytest.raises(ValueError, match="'add-remove' and 'replace-one'"):
+        replace(certify(Gaussian(4.0), ball, 1.0), relation="replace-one")
+
+
+def test_promises_of_results_and_of_their_certificates_are_one_sentence():
+    """Delta is rounded up to four digits, in both."""
+    ball = AtMost(3, of=12, relation="add-remove")
+    for delta in (0.0, 1e-6):
+        found = best(ball, epsilon=1.0, delta=delta)
+        assert certify(found).promise == found.promise
+    change = "one person more or less, in at most 3 of 12 counts, each by at most 1"
+    assert best(ball, epsilon=1.0).promise == f"{change}: epsilon = 1, delta = 0"
+    joint = calibrate_joint(
+        "truncated-k-norm", LInf(1.0, of=2, relation="replace-one"), epsilon=1.0, delta=0.1
+    )
+    assert joint.promise == certify(joint).promise
+
+
+def test_six_counts_move_where_two_people_replace_each_other():
+    """The noise for three of twelve counts has no small delta for six of them."""
+    added = AtMost(3, of=12, relation="add-remove")
+    replaced = replace_one(added, contributions="nonnegative")
+    noise = best(added, epsilon=1.0).noise
+    assert certify(noise, added, 1.0).upper == 0
+    assert float(certify(noise, replaced, 1.0).upper) == pytest.approx(0.393, abs=1e-3)
+    assert certify(best(replaced, epsilon=1.0)).upper == 0
+
+
+def test_noise_on_the_integers_is_certified_for_integer_points():
+    visits = AtMost(3, of=12, relation="add-remove")
+    # Twelve coordinates at once, which a box around the set would count, need far more.
+    noise = DiscreteGaussian(7.32)
+    certificate = certify(noise, visits, 1.0)
+    exact = vector_profile(noise, 1, 1.0, copies=3)
+    assert certificate.lower <= exact.upper
+    assert exact.lower <= certificate.upper <= exact.upper * (1.0 + 1e-8)
+    assert certificate.lower >= exact.lower * (1.0 - 1e-8)
+    assert vector_profile(noise, 1, 1.0, copies=12).lower > 1000 * certificate.upper
+    assert verify(certificate).lower <= verify(certificate).upper
+    # The largest l1 norm of an integer point of the ball is 4, of a real one 2 sqrt(9).
+    ball = L2(2.0, of=9, relation="add-remove")
+    assert certify(DiscreteLaplace(4.0), ball, 1.0).upper == 0
+    assert certify(DiscreteLaplace(4.0), ball, 0.999).lower > 0
+    # Noise that differs between the blocks, and within one.
+    both = (DiscreteLaplace(2.0),) * 2 + (DiscreteStaircase(0.5, 3, 2),)
+    ball = Product(L1(1.0, of=2), LInf(3.0), relation="add-remove")
+    assert certify(both, ball, 1.0).upper == 0
+    mixed = (DiscreteLaplace(2.0), DiscreteLaplace(4.0), DiscreteStaircase(0.5, 3, 2))
+    assert certify(mixed, ball, 1.0).upper <= certify(both, ball, 0.5).upper
+
+
+def test_changes_that_are_no_integers_are_refused_for_noise_on_the_integers():
+    for ball in (LInf(0.5, of=2), Ellipsoid((1.5, 2.5))):
+        with pytest.raises(ValueError, match="integers"):
+            certify(DiscreteGaussian(3.0), ball, 1.0, relation="add-remove")
+
+
+def test_a_claim_for_fewer_counts_is_refused_for_more():
+    found = best(AtMost(3, of=12, relation="add-remove"), epsilon=1.0, integer=True)
+    for noise in (found.noise, DiscreteLaplace(3.0)):
+        assert certify(noise, AtMost(3, of=12, relation="add-remove"), 1.0).upper == 0
+        with pytest.raises(ValueError, match="delta: expected at least"):
+            certify(noise, AtMost(4, of=12, relation="add-remove"), 1.0, delta=0.0)
+
+
+def test_a_set_without_a_line_in_the_codec_is_refused_by_name():
+    class Own(L2):
+        """A set of a user."""
+
+    for ball in (Own(1.0, of=2), Product(Own(1.0, of=2), L1(1.0))):
+        with pytest.raises(ValueError, match=r"expected a set of kind l1.*got .*Own\(radius=1"):
+            certify(Gaussian(3.0), ball, epsilon=1.0, relation="add-remove")

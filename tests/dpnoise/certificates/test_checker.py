@@ -34,8 +34,8 @@ from dpnoise import (
 )
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import digest_of
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.sensitivity.spheroid import Spheroid
 from dpnoise_papers.verify.oracles.gaussian import gaussian_ball
 from for_all import for_all

@@ -18,7 +18,7 @@ from dpnoise.denoise.trend_filtering import (
     trend_path,
 )
 from dpnoise.denoise.trend_solver import Optimum
-from dpnoise_papers.data.synthetic_city import street_graph
+from dpnoise_papers.data.city import street_graph
 
 CITY = street_graph(12, 8, np.random.default_rng(0)).graph
 PAIR = Graph(2, [(0, 1)])

@@ -18,7 +18,7 @@ from dpnoise.denoise.trend_solver import (
     relative_gap,
     solve,
 )
-from dpnoise_papers.data.synthetic_city import street_graph
+from dpnoise_papers.data.city import street_graph
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph
 rng = np.random.default_rng(1)

@@ -12,7 +12,7 @@ from scipy import stats
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.shrinkage import universal_threshold
 from dpnoise.denoise.wavelets import WaveletBasis, breadth_first_tree, uniform_spanning_tree
-from dpnoise_papers.data.synthetic_city import street_graph
+from dpnoise_papers.data.city import street_graph
 
 SMALL = street_graph(12, 8, np.random.default_rng(0)).graph
 

@@ -14,10 +14,10 @@ import pytest
 from sklearn.base import clone
 
 from dpnoise import audit_mechanism
-from dpnoise.learn import decomposition, estimators, pca
-from dpnoise.learn.decomposition import DPPCA
+from dpnoise.learn import estimators, pca, pipelines
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.learn.pca import clip_rows, dp_pca
+from dpnoise.learn.pipelines import DPPCA
 from dpnoise.learn.safeguards import SeededNoiseWarning
 
 N = 40
@@ -333,12 +333,12 @@ def test_what_depends_on_one_value_is_caught(fault, pair):
 
 
 def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
-    plain = decomposition.released_components
+    plain = pipelines.released_components
 
     def leaky(rows, rank, settings, *rest):
         return plain(rows, rank, replace(settings, max_samples=len(rows)), *rest)
 
-    monkeypatch.setattr(decomposition, "released_components", leaky)
+    monkeypatch.setattr(pipelines, "released_components", leaky)
     model = DPPCA(relation="add-remove", max_samples=100, **COMPONENTS)
     first, _ = huge()
     found = audited(model, (first, tuple(part[REST] for part in first)), 300)
@@ -352,12 +352,12 @@ def test_a_refusal_of_large_values_is_caught(monkeypatch):
             raise ValueError("X: expected magnitudes up to 1e200")
         return clip_rows(rows, bound)
 
-    monkeypatch.setattr(decomposition, "clip_rows", refusing)
+    monkeypatch.setattr(pipelines, "clip_rows", refusing)
     assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 300).contradicted
 
 
 def test_rows_that_are_not_clipped_are_caught(monkeypatch):
-    monkeypatch.setattr(decomposition, "clip_rows", lambda rows, bound: rows.clip(-50, 50) / bound)
+    monkeypatch.setattr(pipelines, "clip_rows", lambda rows, bound: rows.clip(-50, 50) / bound)
     assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 200).contradicted
 
 

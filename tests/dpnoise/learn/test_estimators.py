@@ -18,13 +18,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpnoise._validation import Problems
-from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import (
     DPLinearRegression,
     DPLogisticRegression,
     label_codes,
     public_labels,
 )
+from dpnoise.learn.pipelines import DPPCA
 from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, zcdp

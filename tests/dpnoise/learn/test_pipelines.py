@@ -7,8 +7,11 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import TruncatedSVD
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
@@ -26,6 +29,7 @@ from dpnoise.learn import (
     dp_pca,
     leaking_steps,
 )
+from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.noise import Gaussian
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
@@ -37,6 +41,11 @@ PUBLIC = PublicScaler(low=-1.0, high=1.0)
 PRIVATE = PrivateScaler(low=-1.0, high=1.0)
 LOGISTIC = DPLogisticRegression(classes=(0, 1), feature_bounds=1.0, passes=1)
 LINEAR = DPLinearRegression(target_bound=1.0, feature_bounds=1.0, passes=1)
+draws = np.random.default_rng(2)
+SAMPLES = draws.normal(size=(200, 5)) * [0.4, 0.3, 0.2, 0.1, 0.05]
+
+
+ADDING = {"relation": "add-remove", "max_samples": 10_000}
 
 
 class RecordWise(FunctionTransformer):
@@ -253,3 +262,132 @@ def test_what_is_guaranteed_is_stated(delta, said):
     sentence = "one person replaced by another, in one record: epsilon = 0.5, delta = "
     assert scaler.promise_ == sentence + said
     assert PrivateScaler(low=0.0, high=1.0, epsilon=np.inf).fit(RECORDS).promise_ is None
+
+
+def expected_failures(estimator):
+    tells = "asks for a refusal that depends on values in the data, which would not be private"
+    failures = {"check_estimators_nan_inf": tells}
+    if estimator.relation == "add-remove":
+        failures["check_estimators_empty_data_messages"] = "an empty data set has neighbours too"
+    return failures
+
+
+@parametrize_with_checks(
+    [
+        DPPCA(relation="replace-one"),
+        DPPCA(noise="laplace", relation="replace-one"),
+        DPPCA(epsilon=math.inf, relation="replace-one"),
+        DPPCA(**ADDING),
+    ],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_contract_of_components(estimator, check):
+    check(estimator)
+
+
+def test_infinite_epsilon_and_a_wide_bound_is_truncated_svd():
+    model = DPPCA(2, epsilon=math.inf, bound=10.0, relation="replace-one").fit(SAMPLES)
+    peer = TruncatedSVD(2, algorithm="arpack", random_state=0).fit(SAMPLES)
+    overlap = np.abs(np.sum(model.components_ * peer.components_, axis=1))
+    assert overlap == pytest.approx(np.ones(2), abs=1e-10)
+    assert model.eigenvalues_ == pytest.approx(peer.singular_values_**2)
+    assert model.second_moment_ == pytest.approx(SAMPLES.T @ SAMPLES)
+    assert np.abs(model.transform(SAMPLES)) == pytest.approx(
+        np.abs(peer.transform(SAMPLES)), abs=1e-9
+    )
+    back = model.inverse_transform(model.transform(SAMPLES))
+    assert back == pytest.approx(peer.inverse_transform(peer.transform(SAMPLES)), abs=1e-9)
+
+
+@pytest.mark.parametrize("bound", [0.3, 1.0, 20.0])
+def test_it_is_dp_pca_in_units_of_the_bound(bound):
+    settings = {"epsilon": 2.0, "delta": 1e-5, "random_state": 6} | ADDING
+    model = DPPCA(3, bound=bound, **settings).fit(SAMPLES)
+    released = dp_pca(SAMPLES / bound, 3, **settings)
+    assert model.components_ == pytest.approx(released.components.T)
+    assert model.second_moment_ == pytest.approx(released.matrix * bound**2)
+    assert model.eigenvalues_ == pytest.approx(released.eigenvalues * bound**2)
+    assert model.diagonal_scale_ == pytest.approx(released.diagonal_scale * bound**2)
+    assert model.off_diagonal_scale_ == pytest.approx(released.off_diagonal_scale * bound**2)
+
+
+def test_settings_reach_the_release():
+    base = DPPCA(2, random_state=1, relation="replace-one").fit(SAMPLES)
+    for change in (
+        {"n_components": 3}, {"epsilon": 2.0}, {"delta": 1e-9}, {"bound": 0.5},
+        {"noise": "laplace"}, {"allocation": "iid"}, ADDING,
+        {"random_state": 2},
+    ):  # fmt: skip
+        changed = clone(base).set_params(**change).fit(SAMPLES)
+        assert not np.array_equal(changed.components_, base.components_), change
+
+
+def test_names_and_pipelines():
+    frame = pd.DataFrame(SAMPLES, columns=list("abcde"))
+    model = DPPCA(2, random_state=0, relation="replace-one").fit(frame)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    assert model.get_feature_names_out().tolist() == ["dppca0", "dppca1"]
+    assert make_pipeline(DPPCA(2, random_state=0, relation="replace-one")).fit_transform(
+        frame
+    ).shape == (200, 2)
+
+
+def test_everything_wrong_is_named_at_once():
+    bad = DPPCA(
+        9, epsilon=0.0, delta=0.0, bound=-1.0, noise="gaussian", allocation="best",
+        relation="both", random_state="x",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="DPPCA: ") as error:
+        bad.fit(SAMPLES)
+    for name in (
+        "n_components", "epsilon", "delta", "bound", "allocation", "relation", "random_state"
+    ):  # fmt: skip
+        assert f"{name}: expected" in str(error.value)
+    with pytest.raises(ValueError, match=r"max_samples: expected .* add-remove needs, got None"):
+        DPPCA(relation="add-remove").fit(SAMPLES)
+    with pytest.raises(ValueError, match=r"relation: expected 'add-remove' .*, got None"):
+        DPPCA().fit(SAMPLES)
+    with pytest.raises(ValueError, match="X: expected at most max_samples rows, got 'more'"):
+        DPPCA(relation="add-remove", max_samples=199).fit(SAMPLES)
+    with pytest.raises(ValueError, match=r"X: expected shape \(N, 2\)"):
+        DPPCA(2, relation="replace-one").fit(SAMPLES).inverse_transform(SAMPLES)
+
+
+def test_data_of_any_magnitude_are_clipped_and_samples_that_are_not_finite_contribute_nothing():
+    wild = np.vstack(
+        [SAMPLES[:3], [[1e308] * 5, [np.inf] * 5, [0.0, np.nan, 0, 0, 0], [-1e-320] * 5]]
+    )
+    model = DPPCA(epsilon=math.inf, bound=1e-10, relation="replace-one").fit(wild)
+    assert np.trace(model.second_moment_) == pytest.approx(4e-20, rel=1e-12)
+    tame = DPPCA(epsilon=math.inf, bound=5.0, relation="replace-one").fit(wild)
+    assert tame.second_moment_ == pytest.approx(SAMPLES[:3].T @ SAMPLES[:3] + 5.0, rel=1e-12)
+
+
+def test_adding_a_sample_changes_no_scale():
+    sizes = (0, 1, 2, 199, 200)
+    fits = [DPPCA(random_state=0, **ADDING).fit(SAMPLES[:size]) for size in sizes]
+    assert len({model.diagonal_scale_ for model in fits}) == 1
+    assert len({model.off_diagonal_scale_ for model in fits}) == 1
+
+
+def test_a_seed_of_components_warns():
+    for state in (0, np.random.default_rng(0)):
+        with pytest.warns(SeededNoiseWarning, match="DPPCA: noise from a given random_state"):
+            DPPCA(random_state=state, relation="replace-one").fit(SAMPLES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPPCA(relation="replace-one").fit(SAMPLES)
+        DPPCA(epsilon=math.inf, random_state=0, relation="replace-one").fit(SAMPLES)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_what_is_guaranteed_is_stated_for_either_relation(noise):
+    delta = "1e-06" if noise == "gaussian" else "0"
+    for settings, who in (
+        ({"relation": "replace-one"}, "one person replaced by another"),
+        (ADDING, "one person more or less"),
+    ):
+        model = DPPCA(1, epsilon=2.0, delta=1e-6, noise=noise, **settings).fit(SAMPLES)
+        assert model.promise_ == f"{who}, in one row: epsilon = 2, delta = {delta}"
+    assert DPPCA(epsilon=math.inf, relation="replace-one").fit(SAMPLES).promise_ is None

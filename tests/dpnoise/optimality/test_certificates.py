@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
-from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.optimality.certificates import (
     Blocks,
     CountProjection,

@@ -15,7 +15,7 @@ from dpnoise import (
     TruncatedLaplace,
     privacy_profile,
 )
-from dpnoise.privacy.loss_distribution import loss_distribution
+from dpnoise.privacy.odometer.accounts import loss_distribution
 
 pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
 NOISES = [

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
-from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import KNorm, Staircase2D
 from dpnoise.releases import vectors
 from dpnoise.sensitivity.spheroid import Spheroid

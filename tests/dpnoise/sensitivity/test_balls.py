@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, Gaussian, Laplace, LInf, Product
+from dpnoise.noise.base import largest_uniform, mean_of_largest
 from dpnoise.noise.exponential_power import TruncatedLaplace
-from dpnoise.sensitivity.mean_largest import largest_uniform, mean_of_largest
 
 SETS = [
     LInf(2.0, of=5),

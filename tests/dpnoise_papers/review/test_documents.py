@@ -1,15 +1,27 @@
+import math
+import re
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image, ImageDraw
 
+from dpnoise_papers.claims.interval import Band
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import loose_numbers, references
 from dpnoise_papers.item import papers
 from dpnoise_papers.review.documents import (
+    WIDTH,
+    WIDTHS,
+    bar,
     choices_for,
     html,
     inline,
     named_items,
+    picture,
+    pictures,
     read_choices,
     read_findings,
     tables_in,
@@ -37,6 +49,8 @@ TEXT = """# Choices
 | Algorithm 1 | tolerance |
 """
 PATH = Path("published/findings.yaml")
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+INF = math.inf
 
 
 def test_text_is_escaped_and_code_and_bold_are_marked():
@@ -124,3 +138,94 @@ def test_mistakes_are_named(tmp_path):
     path.write_text("one: {title: '', text: a, shows: [x], typo: 1}\n")
     with pytest.raises(ValueError, match=r"one\.title.*one\.typo"):
         read_findings(path)
+
+
+@pytest.fixture
+def drawing(tmp_path):
+    """Thin curves of six colours, two of them in the legend alone, among shades of grey."""
+    image = Image.new("RGB", (2148, 960), "white")
+    draw = ImageDraw.Draw(image)
+    for place, colour in enumerate(COLOURS):
+        start, end = 100 + 120 * place, (2000, 150 + 120 * place)
+        draw.line([(50, start), end if place < 4 else (110, start)], colour, width=5)
+        shade = 40 * place
+        draw.rectangle([1000 + 100 * place, 500, 1090 + 100 * place, 900], (shade, 120, shade))
+    path = tmp_path / "drawing.png"
+    image.save(path)
+    return path
+
+
+def decoded(found):
+    head, content = found.address.split(",")
+    assert head == "data:image/webp;base64"
+    return Image.open(BytesIO(b64decode(content))).convert("RGB")
+
+
+def test_every_thin_curve_keeps_its_colour(drawing):
+    found = picture(drawing)
+    image = decoded(found)
+    assert image.size == (1432, 640)
+    assert (found.width, found.height) == (716, 320)
+    pixels = np.asarray(image).reshape(-1, 3).astype(int)
+    for colour in COLOURS:
+        wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+        assert np.abs(pixels - wanted).max(axis=1).min() <= 12
+
+
+def test_figures_shrink_until_they_keep_to_the_budget(tmp_path):
+    drawing = tmp_path / "cloud.png"
+    places = np.random.default_rng(1).integers((2100, 900), size=(500, 2))
+    image = Image.new("RGB", (2148, 960), "white")
+    for x, y in places.tolist():
+        ImageDraw.Draw(image).ellipse([x, y, x + 30, y + 30], COLOURS[x % 6])
+    image.save(drawing)
+    sizes = [2 * len(picture(drawing, width).address) for width in WIDTHS]
+    for budget in (*sizes, min(sizes) - 1):
+        fitting = [width for width, size in zip(WIDTHS, sizes, strict=True) if size <= budget]
+        found = pictures({"a": drawing, "b": drawing}, budget)
+        assert decoded(found["b"]).width == (fitting or WIDTHS[-1:])[0]
+
+
+def places(band):
+    text = str(bar(band, "said < so"))
+    spans = {name: (float(x), float(x) + float(w)) for name, x, w in re.findall(
+        r'<rect class="(\w+)" x="([-\d.]+)" y="\d+" width="([-\d.]+)"', text)}  # fmt: skip
+    printed = float(re.search(r'class="printed" x1="([-\d.]+)"', text)[1])
+    ours = float(re.search(r'cx="([-\d.]+)"', text)[1])
+    assert 'aria-label="said &lt; so"' in text
+    return spans, printed, ours
+
+
+@pytest.mark.parametrize(
+    "band",
+    [
+        Band(22.21, 22.21, (22.205, 22.215), (22.205, 22.215)),
+        Band(555.5, 502.0, (501.5, 502.5), (501.5, 502.5)),
+        Band(1e-9, 3.0, (2.9, 3.1), (2.5, 3.5)),
+        Band(-2.0, 0.0, (-INF, 0.0), (-INF, 0.5)),
+        Band(0.3, 0.0, (0.1, INF), (-0.1, INF)),
+        Band(0.0, 0.0, (-INF, 0.0), (-INF, 0.0)),
+    ],
+)
+def test_the_picture_shows_whether_ours_is_inside(band):
+    spans, printed, ours = places(band)
+    low, high = spans["allowed"]
+    assert all(-2 <= place <= WIDTH + 2 for place in (*spans["allowed"], *spans["clear"], ours))
+    assert high - low >= 2.9
+    if band.allowed[0] <= band.value <= band.allowed[1]:
+        assert low - 0.1 <= ours <= high + 0.1
+    else:
+        assert not low + 1.6 < ours < high - 1.6
+    assert (ours < printed) == (band.value < band.printed)
+    assert spans["clear"][0] <= low + 0.1
+    assert spans["clear"][1] >= high - 0.1
+
+
+def test_decades_apart_the_axis_is_logarithmic():
+    _, printed, ours = places(Band(1e-4, 1.0, (0.5, 1.5), (0.5, 1.5)))
+    spans, printed_near, _ = places(Band(1e-2, 1.0, (0.1, 1.5), (0.1, 1.5)))
+    assert printed - ours > 0.8 * (WIDTH - 20)
+    middle = (
+        printed_near - spans["allowed"][0]
+    ) / WIDTH  # from 0.1 to 1 is nearly half of the axis
+    assert 0.3 < middle < 0.6

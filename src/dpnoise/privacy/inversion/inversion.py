@@ -26,6 +26,9 @@ integrates to the transform of the rest of the stretch at s = 0 less that at s =
 counted from x. Where x is known up to a doubt, the profile is taken at x - doubt, the side on which
 it is larger. It is convex in e^x, so that at x + doubt it has fallen by at most e^(2 doubt) - 1
 times its slope there.
+
+**Epsilon** where a log delta is met is found by tangents from a saddle point approximation. Nothing
+rests on that: bounds are taken on either side of what they find.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     Atoms = Sequence[tuple[float, float]]
     Profile = Callable[[Array, float], tuple[Array, Array, Array]]
 
+
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
 _FEW_POINTS = 1000  # up to which a simpler plan is preferred
 _MOST_ATOMS = 200_000
@@ -66,6 +70,8 @@ _SEARCH = np.geomspace(1e-7, 1e13, 41)
 _VALUE_ERROR = 5e-14
 _MASS_ERROR = 5e-14
 _POINTS = np.array([0.0, -1.0], dtype=complex)
+_STEPS, _FOUND = 12, 1e-4  # of a search by tangents
+_CLIP = 700.0
 
 
 class LogBounds(NamedTuple):
@@ -484,3 +490,47 @@ def combine(groups: Sequence[tuple[Atoms, int]]) -> AtomicLoss:
         terms = max(abs(log_mass) for _, log_mass in atoms) + 1.0
         mass_error += copies * (terms + math.log(copies + 1.0))
     return AtomicLoss(values, logs, _VALUE_ERROR * value_error, _MASS_ERROR * (mass_error + 1.0))
+
+
+def tilts() -> Array:
+    """Tilts at which Chernoff's inequality is tried."""
+    return np.geomspace(1e-4, 1e8, 73)
+
+
+def approximate(
+    inversion: Inversion, at: float, log_delta: float, top: float
+) -> tuple[float, float] | None:
+    """About the epsilon of a log delta, and the slope there, by the saddle point alone."""
+    # ends: a search between two ends instead
+    for _ in range(_STEPS):
+        if not 0.0 < at < top:
+            return None
+        c, bend = inversion._saddle(at)  # noqa: SLF001
+        height = float(inversion.transform.log_real(np.array([c]))[0]) - c * at
+        if not (math.isfinite(height) and bend > 0.0):
+            return None
+        height -= math.log(c * (c + 1.0)) + 0.5 * math.log(2.0 * math.pi * bend)
+        move = (height - log_delta) / c
+        at = min(max(at + move, 0.5 * at), 2.0 * at)
+        if abs(move) <= _FOUND * at:
+            return (at, -c) if at < top else None
+    return None
+
+
+def by_tangents(
+    excess: Callable[[float], float], at: float, slope: float, top: float
+) -> float | None:
+    """A root of what falls, near one that is known about."""
+    known = excess(at)
+    # ends: a search between two ends instead
+    for _ in range(_STEPS):
+        if abs(known) <= _FOUND:
+            return at
+        after = at - known / slope
+        if not (abs(known) < _CLIP and 0.5 * at < after < 2.0 * at and after < top):
+            return None
+        value = excess(after)
+        if value != known:
+            slope = min((value - known) / (after - at), 0.5 * slope)
+        at, known = after, value
+    return None

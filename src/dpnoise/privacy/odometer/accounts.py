@@ -25,6 +25,8 @@ sum of costs stays below a limit fixed in advance. Proofs are in docs/budget.md.
   log M(s - 1) / (s - 1), with M(c) = E exp(c loss), the transform of `privacy.inversion` (Mironov,
   "Renyi differential privacy", CSF 2017).
 - Without delta, pure epsilons add up (Rogers, Roth, Ullman & Vadhan, NeurIPS 2016).
+
+`loss_distribution` gives noise in the form that dp_accounting composes.
 """
 
 from __future__ import annotations
@@ -40,24 +42,28 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise._imports import imports_of
-from dpnoise._validation import MINIMUM_DELTA
+from dpnoise._validation import MINIMUM_DELTA, Problems
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
-from dpnoise.privacy.loss_distribution import loss_distribution
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
-from dpnoise.privacy.profile import epsilon_at
+from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
-from dpnoise.privacy.vector import equal_groups, is_invertible, loss_transform, profile_of_shares
+from dpnoise.privacy.vector import (
+    equal_groups,
+    is_invertible,
+    loss_transform,
+    profile_of_shares,
+    read_shares,
+)
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.sampled.composition import Composition
@@ -79,6 +85,12 @@ _LARGEST_MU = 100.0  # of what is left
 _USABLE = 1e-3  # relative error of a transform
 _RENYI_ROUNDING = 2.0**-46
 _LISTED = 1e-11  # of the logarithm of a sum over listed losses
+_NEGLIGIBLE = math.log(1e-30)  # delta at which the losses are cut; it becomes infinite loss
+_NO_LESS = 1e-13  # relative, of the delta that no epsilon is beyond, as of noise of bounded support
+_INFINITE = 1e100
+_PROFILE_ROUNDING = 1e-10  # relative, of delta: more than the profile may be too small by
+_MOST_POINTS = 2_000_000
+_STEPS = 200
 
 
 class ExactAccount:
@@ -480,3 +492,79 @@ def concentrated(ledger: Ledger, delta: float) -> ZCDP:
     if delta == 0.0:
         return found[0]
     return min(found, key=lambda pair: float(epsilon_from_zcdp(pair.xi, pair.eta, delta)))
+
+
+def loss_distribution(
+    noise: Noise | IntegerNoise, sensitivity: float, *, interval: float = 1e-4
+) -> Any:  # noqa: ANN401  (a class of an optional package)
+    """The privacy loss distribution of a noise in the form that dp_accounting composes.
+
+    Parameters
+    ----------
+    noise : Noise or IntegerNoise
+        The noise of a number.
+    sensitivity : float
+        The largest change of the number between neighbouring data sets, positive.
+    interval : float
+        Distance between the losses that the distribution is rounded to, from 1e-6 to 1.
+
+    Returns
+    -------
+    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
+        The least distribution on multiples of `interval` whose profile is nowhere below that of the
+        noise. `Budget.spend_distribution` takes it back, alone or composed with others.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the losses have more than 2 million multiples of
+        `interval`.
+    ModuleNotFoundError
+        Without dp_accounting (the extra `accounting`).
+
+    Notes
+    -----
+    Proved: the profile of the distribution is at least that of the noise at every epsilon, since
+    it connects points of a convex function of e^epsilon. Not proved: the rounding of dp_accounting.
+
+    References
+    ----------
+    Doroshenko, Ghazi, Kamath, Kumar & Manurangsi, "Connect the dots: tighter discrete
+    approximations of privacy loss distributions" (PoPETs 2022), Algorithm 1.
+
+    Examples
+    --------
+    >>> from dpnoise import FlippedHuber, loss_distribution
+    >>> one = loss_distribution(FlippedHuber(0.5, 3.0), sensitivity=1.0)
+    >>> round(float(one.self_compose(5).get_epsilon_for_delta(1e-6)), 3)
+    3.508
+    """
+    with imports_of("accounting"):
+        from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415
+    problems = Problems("loss_distribution")
+    read_shares(problems, noise, sensitivity, 1)
+    problems.number("interval", interval, low=1e-6, high=1.0)
+    problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    most = _largest_multiple(noise, sensitivity, interval)
+    epsilons = interval * np.arange(most + 1)
+    above = np.exp(log_privacy_profile(noise, sensitivity, epsilons) + _PROFILE_ROUNDING)
+    below = -np.expm1(-epsilons[:0:-1]) + np.exp(-epsilons[:0:-1]) * above[:0:-1]
+    deltas = np.minimum.accumulate(np.clip(np.concatenate([below, above]), 0.0, 1.0))
+    mass = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -most, most, deltas)
+    return privacy_loss_distribution.PrivacyLossDistribution(mass)
+
+
+def _largest_multiple(noise: Noise | IntegerNoise, sensitivity: float, interval: float) -> int:
+    """A number of intervals beyond which delta is negligible, or as small as it gets."""
+    steps = np.unique(np.geomspace(1.0, _MOST_POINTS / 2, _STEPS).astype(int))
+    log_deltas = log_privacy_profile(noise, sensitivity, [*(interval * steps), _INFINITE])
+    beyond = log_deltas <= max(_NEGLIGIBLE, log_deltas[-1] + _NO_LESS)
+    most = steps[beyond[:-1]]
+    if not most.size:
+        raise ValueError(
+            f"loss_distribution: interval: expected more for {noise!r} at sensitivity "
+            f"{sensitivity!r}, whose losses reach beyond {_MOST_POINTS // 2} intervals, "
+            f"got {interval!r}"
+        )
+    return int(most[0])

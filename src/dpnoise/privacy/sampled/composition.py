@@ -14,7 +14,14 @@ import numpy as np
 from scipy import optimize
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.inversion.inversion import Inversion, LogBounds, Shares
+from dpnoise.privacy.inversion.inversion import (
+    Inversion,
+    LogBounds,
+    Shares,
+    approximate,
+    by_tangents,
+    tilts,
+)
 from dpnoise.privacy.inversion.transform import USABLE, LossTransform
 from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.sampled.lines import (
@@ -30,7 +37,6 @@ from dpnoise.privacy.sampled.lines import (
     with_rest,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
-from dpnoise.privacy.sampled.tangents import approximate, by_tangents, tilts
 from dpnoise.privacy.sampled.transform import (
     TILTS,
     MixedTransform,

@@ -28,8 +28,7 @@ from dpnoise.denoise.trend_filtering import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import named_hours
-from dpnoise_papers.data.city import l2_sensitivity
-from dpnoise_papers.data.synthetic_city import complete_city
+from dpnoise_papers.data.city import complete_city, l2_sensitivity
 from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 

@@ -23,8 +23,7 @@ from dpnoise import (
     gaussian_sigma,
 )
 from dpnoise.noise import KNorm
-from dpnoise.privacy.loss_distribution import loss_distribution
-from dpnoise.privacy.odometer.accounts import RenyiFilter, gaussian_mu
+from dpnoise.privacy.odometer.accounts import RenyiFilter, gaussian_mu, loss_distribution
 
 DELTA = 1e-6
 FILTERS = ("gaussian-filter", "renyi-filter")

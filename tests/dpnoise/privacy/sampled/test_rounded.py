@@ -7,7 +7,7 @@ import pytest
 
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Step, one_step
-from dpnoise.privacy.sampled.contour import Contour, search
+from dpnoise.privacy.sampled.lines import Contour, search
 from dpnoise.privacy.sampled.rounded import Rounded, SampledCoordinate
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 

@@ -1,15 +1,22 @@
-"""Joint noise, and the floor under any additive noise, beside the mechanisms of the papers.
+"""Joint noise and the floor beside the mechanisms of the papers, and all mechanisms by budget.
 
-The papers add independent noise to the coordinates, each of which may change by its sensitivity
-at once (a box), or a staircase that knows the sum of the sensitivities alone. Noise with a joint
-density is private for the same box; `dpnoise.optimality.floor` bounds what any additive noise
-needs. `best_joint` is what `dpnoise.mechanisms` finds among mechanisms whose coordinates depend
-on each other, for the same sensitivities and budget; mechanisms that take long and hardly gain
-are left out, so it is the best found.
+*Joint noise*. The papers add independent noise to the coordinates, each of which may change by its
+sensitivity at once (a box), or a staircase that knows the sum of the sensitivities alone. Noise
+with a joint density is private for the same box; `dpnoise.optimality.floor` bounds what any
+additive noise needs. `best_joint` is what `dpnoise.mechanisms` finds among mechanisms whose
+coordinates depend on each other, for the same sensitivities and budget; mechanisms that take long
+and hardly gain are left out, so it is the best found.
+
+*Which noise*: the variance of every mechanism over a grid of K, epsilon and delta, for two
+sensitivity sets. One person changes all K numbers by at most 1 each ('all'), or at most three of
+them ('three'; up to K = 3 that is the same, and left out). Mechanisms are those that
+`dpnoise.compare` tries without its slow searches, as `dpnoise.best` does by default. Bounds are
+rounded to the safe side, as the shortest decimals that stand for them: 1e-6 is 1e-6.
 """
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,11 +25,14 @@ import pandas as pd
 
 from dpnoise.mechanisms.compare import compare
 from dpnoise.mechanisms.noise import IndependentNoise
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import LInf
 from dpnoise_papers.inid_2024.tables.profiles import profile
 from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
-    from dpnoise_papers.flipped_huber_2023.settings import JointNoise
+    from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise_papers.flipped_huber_2023.settings import JointNoise, WhichNoise
     from dpnoise_papers.inid_2024.settings import Errors, JointRows
 
 COLUMNS = ("joint", "joint_delta", "joint_error", "floor")
@@ -36,6 +46,9 @@ _PRINTED = ["mechanism", "method", "variance"]
 _SETTING = ["item", "profile", "dimension", "epsilon", "delta"]
 _OF_PAPER = ("staircase", "laplace-iid", "laplace-optimal")  # the rows of Table II
 _JOINT, _FLOOR = "box-staircase", "lower-bound"
+GRID = ["set", "dimension", "epsilon", "delta", "mechanism", "variance", "certified", "floor"]
+DIGITS = 8  # of the bounds, fewer than a result table keeps: not rounded again
+FEW = 3  # numbers that one person changes in the set 'three'
 
 
 class BestJoint(NamedTuple):
@@ -174,3 +187,46 @@ def _of_table_2(table: pd.DataFrame) -> pd.DataFrame:
         beside = ("staircase in the norm", 0.0, known[_JOINT, epsilon], known[_FLOOR, epsilon])
         rows.append((*budget, row["mechanism"], "mae", row["mae"], *beside))
     return pd.DataFrame(rows, columns=[*_SETTING, "mechanism", "measure", "error", *COLUMNS])
+
+
+def sensitivity_of(name: str, dimension: int) -> Sensitivity:
+    """The sensitivity set called 'all' or 'three', of K coordinates."""
+    return LInf(1.0, of=dimension) if name == "all" else AtMost(FEW, of=dimension)
+
+
+def which_noise(settings: WhichNoise) -> pd.DataFrame:
+    """Mechanisms of each point of the grid, best first.
+
+    Columns set, dimension, epsilon, delta, mechanism, variance (per coordinate), certified (a
+    proved upper bound on the mechanism's delta, rounded up) and floor (no additive noise has less
+    variance; rounded down).
+    """
+    cases = [
+        (name, K, epsilon, delta)
+        for name in ("all", "three")
+        for K in sorted(settings.dimensions)
+        if name == "all" or K > FEW
+        for epsilon in sorted(settings.epsilons)
+        for delta in sorted(settings.deltas)
+    ]
+    rows = []
+    for name, K, epsilon, delta in counted(cases, "budgets"):
+        sensitivity = sensitivity_of(name, K)
+        for row in compare(sensitivity, epsilon=epsilon, delta=delta, exhaustive=False):
+            bounds = upper(row.delta, DIGITS), lower(row.floor, DIGITS)
+            rows.append((name, K, epsilon, delta, row.name, row.variance, *bounds))
+    return pd.DataFrame(rows, columns=GRID)
+
+
+def upper(x: float, digits: int) -> float:
+    """A number in some significant digits, rounded up."""
+    return _rounded(x, digits, ROUND_CEILING)
+
+
+def lower(x: float, digits: int) -> float:
+    """A number in some significant digits, rounded down."""
+    return _rounded(x, digits, ROUND_FLOOR)
+
+
+def _rounded(x: float, digits: int, rounding: str) -> float:
+    return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(float(x)))))
