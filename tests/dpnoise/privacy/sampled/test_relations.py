@@ -1,10 +1,11 @@
 """Pairs by noise, sampling and relation, beside quadrature, fine lattices and closed forms."""
 
 import math
+from itertools import pairwise
 
-import mpmath
 import numpy as np
 import pytest
+from flint import acb, arb, ctx
 from scipy import fft, stats
 
 from dpnoise import (
@@ -42,32 +43,34 @@ NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
 CASES = [(2.0, 0.01), (0.4, 0.5)]
 
 
-def mp_density(noise, y):
-    return mpmath.npdf(y) if noise == GAUSSIAN else mpmath.exp(-abs(y)) / 2
-
-
-def mp_delta(noise, size, rate, form, epsilon):
-    """The hockey-stick divergence of one step, by quadrature of densities on cells."""
-    m, q, e = 1 / mpmath.mpf(size), mpmath.mpf(rate), mpmath.exp(epsilon)
+def exact_delta(noise, size, rate, form, epsilon):
+    """The hockey-stick divergence of one step, by quadrature of densities between their seams."""
+    m, q, e = 1 / arb(size), arb(rate), arb(epsilon).exp()
     plain = {REMOVED: (m, 0), ADDED: (0, m), REPLACED: (m, -m), LESS: (2 * m, 0)}[form]
 
-    def gap(y):
-        one, two = ((1 - q) * mp_density(noise, y) + q * mp_density(noise, y - x) for x in plain)
+    def density(y, right):
+        if noise == GAUSSIAN:
+            return (-y * y / 2).exp()
+        return (-y if right else y).exp()
+
+    def gap(y, at):
+        """At y, on the same side of all seams as `at`."""
+        one, two = ((1 - q) * density(y, at > 0) + q * density(y - x, at > x) for x in plain)
         return one - e * two
 
     # The gap changes its sign once; find where, and integrate on its side.
-    low, high = mpmath.mpf(-60), mpmath.mpf(60)
     sign = 1 if form != ADDED else -1
-    if gap(60 * sign) <= 0:
-        return mpmath.mpf(0)
-    low, high = -60 * sign, 60 * sign
+    low, high = arb(-60 * sign), arb(60 * sign)
+    if not gap(high, high) > 0:
+        return 0.0
     for _ in range(100):
-        middle = (mpmath.mpf(low) + high) / 2
-        low, high = (low, middle) if gap(middle) > 0 else (middle, high)
-    ends = sorted({high, *(p for p in (0, m, -m, 2 * m) if (p - high) * sign > 0)})
-    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 6) if (sign * k - high) * sign > 0]
-    ends = sorted(ends)
-    return mpmath.quad(gap, ends, method="gauss-legendre")
+        middle = (low + high) / 2
+        low, high = (low, middle) if gap(middle, middle) > 0 else (middle, high)
+    seams = sorted((p for p in (arb(0), m, -m, 2 * m) if (p - high) * sign > 0), key=float)
+    ends = [high, *seams[::sign], 60 * sign]
+    parts = [acb.integral(lambda y, _, at=(a + b) / 2: gap(y, at), a, b) for a, b in pairwise(ends)]
+    height = (2 * arb.pi()).sqrt() if noise == GAUSSIAN else 2
+    return float(sum(parts).real / height) * sign
 
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
@@ -75,10 +78,10 @@ def mp_delta(noise, size, rate, form, epsilon):
 @pytest.mark.parametrize(("size", "rate"), CASES)
 def test_one_step_is_the_integral_of_densities(noise, form, size, rate):
     for epsilon in (0.0, 1e-3, 1.0):
-        with mpmath.workdps(35):
-            reference = mp_delta(noise, size, rate, form, epsilon)
+        with ctx.workdps(35):
+            reference = exact_delta(noise, size, rate, form, epsilon)
         found = one_step(pair_of(Kind(size, rate, noise), form), epsilon)
-        assert math.exp(found) == pytest.approx(float(reference), rel=1e-11, abs=1e-30)
+        assert math.exp(found) == pytest.approx(reference, rel=1e-11, abs=1e-30)
 
 
 @pytest.mark.parametrize(("kind", "family"), NOISES)
@@ -131,8 +134,8 @@ def test_a_sample_of_fixed_size_attains_its_bound(noise):
     kind = SampledGaussian if noise == GAUSSIAN else SampledLaplace
     for epsilon in (0.0, 0.3, 1.0):
         low, high = kind(2.0, 0.25, "without replacement").delta(epsilon)
-        with mpmath.workdps(25):
-            reference = float(mp_delta(noise, 2.0, 0.25, LESS, epsilon))
+        with ctx.workdps(25):
+            reference = exact_delta(noise, 2.0, 0.25, LESS, epsilon)
         assert low <= reference * (1 + 1e-10)
         assert reference <= high * (1 + 1e-10) <= low * (1 + 1e-9)
 
@@ -245,10 +248,11 @@ def test_delta_rises_with_steps_and_rate_and_falls_with_noise(kind):
     def at(size=1.5, rate=0.05, steps=100, relation="replace-one"):
         return kind(size, rate).delta(0.8, steps=steps, relation=relation)
 
-    assert at().upper < at(steps=101).lower
-    assert at().upper < at(rate=0.0501).lower
-    assert at(size=1.501).upper < at().lower
-    assert at(relation="add-remove").upper < at().lower
+    low, high = at()
+    assert high < at(steps=101).lower
+    assert high < at(rate=0.0501).lower
+    assert at(size=1.501).upper < low
+    assert at(relation="add-remove").upper < low
 
 
 @pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
@@ -329,14 +333,14 @@ def test_a_budget_counts_by_its_relation():
         assert bounds.lower <= budget.epsilon_of() == pytest.approx(bounds.upper, rel=1e-6)
         again = Budget.from_json(budget.to_json())
         assert again.relation == "replace-one"
-        assert again.epsilon_of() == pytest.approx(budget.epsilon_of(), rel=1e-9)
+        assert again._ledger == budget._ledger
         with pytest.raises(ValueError, match="relation"):
             budget.spend(step, relation="add-remove")
-        budget.spend(Laplace(4.0), 1.0)
-        assert bounds.lower < budget.epsilon_of() <= bounds.upper + 0.25 + 1e-9
         free = Budget(50.0, 1e-5)
         free.spend(step, relation="replace-one")
         assert free.relation == "replace-one"
+    budget.spend(Laplace(4.0), 1.0)
+    assert bounds.lower < budget.epsilon_of() <= bounds.upper + 0.25 + 1e-9
 
 
 def test_a_budget_counts_samples_of_fixed_size_for_a_replaced_record_only():
@@ -345,7 +349,7 @@ def test_a_budget_counts_samples_of_fixed_size_for_a_replaced_record_only():
     budget.spend(step, times=20)
     assert budget.relation == "replace-one"
     assert budget.epsilon_of() == pytest.approx(step.epsilon(1e-5, steps=20).upper, rel=1e-6)
-    assert Budget.from_json(budget.to_json()).epsilon_of() == pytest.approx(budget.epsilon_of())
+    assert Budget.from_json(budget.to_json())._ledger == budget._ledger
     with pytest.raises(ValueError, match="relation"):
         Budget(50.0, 1e-5, relation="add-remove").spend(step)
     with pytest.raises(BudgetExceededError):
@@ -442,11 +446,11 @@ def test_what_rounding_hides_is_tried_once(monkeypatch):
 
 def test_a_direction_below_its_largest_loss_says_nothing_about_epsilon():
     """A record that is added has no loss above log(1 / (1 - q)) in each step."""
-    composition = PairComposition({Kind(3.0, 0.01, GAUSSIAN, FIXED): 5}, REPLACE_ONE)
+    composition = PairComposition({Kind(2.0, 0.05, GAUSSIAN, FIXED): 50}, REPLACE_ONE)
     log_delta = math.log(1e-6)
     low, high = composition.epsilons(log_delta)
     largest = composition.largest(MORE)
-    assert largest == pytest.approx(-5.0 * math.log(0.99), rel=1e-12)
+    assert largest == pytest.approx(-50.0 * math.log(0.95), rel=1e-12)
     assert composition.epsilon(log_delta, MORE)[0] <= largest < low <= high
     assert composition.bounds(low).upper >= log_delta
     assert composition.bounds(1.01 * largest).lower > -math.inf
