@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -282,9 +283,12 @@ def rival_by_std(
     if noise.var() >= bar:
         return None
 
+    @cache
+    def smallest(log_epsilon: float) -> Noise:
+        return _smallest((name,), math.exp(log_epsilon), copies, delta)[0]
+
     def excess(log_epsilon: float) -> float:
-        other, _ = _smallest((name,), math.exp(log_epsilon), copies, delta)
-        return math.log(other.var() / bar)
+        return math.log(smallest(log_epsilon).var() / bar)
 
     high = low = math.log(epsilon)
     # ends: without a bracket what the search found stays
@@ -294,6 +298,6 @@ def rival_by_std(
             break
     else:
         return None
-    below = math.exp(float(optimize.brentq(excess, low, high, xtol=1e-6)))
-    found = _certified(_smallest((name,), below, copies, delta)[0], below, copies, delta)
+    below = float(optimize.brentq(excess, low, high, xtol=1e-6))
+    found = _certified(smallest(below), math.exp(below), copies, delta)
     return found if found is not None and found.noise.var() <= std * std else None

@@ -119,6 +119,8 @@ class ExactAccount:
         basic = ledger.basic
         if basic.epsilon <= self.epsilon and basic.delta <= self.delta:
             return True
+        if self.delta == 0.0 and ledger.sampled and not ledger.given:  # no bound of those is 0
+            return not ledger.failure and ledger.pure <= self.epsilon
         return self.delta_of(ledger, self.epsilon, self.delta) <= self.delta
 
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
@@ -171,7 +173,7 @@ class ExactAccount:
 
 def _composition_of(ledger: Ledger) -> Composition | PairComposition | None:
     """The releases as our own account takes them, or None where it does not."""
-    if not all(isinstance(part, Sampled) for part in ledger.sampled):
+    if ledger.given:
         return None
     relation = ledger.relation or ADD_REMOVE
     return _composition(tuple(ledger.sampled.items()), tuple(ledger.narrow.items()), relation)

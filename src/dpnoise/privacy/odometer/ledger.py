@@ -138,6 +138,11 @@ class Ledger:
         return sum((count * Fraction(loss) for loss, count in losses), Fraction(0))
 
     @property
+    def given(self) -> bool:
+        """Whether some releases are known by their privacy loss distribution alone."""
+        return any(isinstance(part, Given) for part in self.sampled)
+
+    @property
     def countable(self) -> Shares:
         """The shares as the account of several coordinates takes them.
 

@@ -1,21 +1,23 @@
 """One step of noise on a Poisson sample, whose records are in it with a probability q each.
 
 The two distributions have a density f, shifted by what the record adds with the probability q. For
-Gaussian noise delta is a closed form, in ball arithmetic (Arb); for both, delta and the mean of
-e^(s loss) are integrals of densities, with the digits of mpmath.
+Gaussian noise delta is a closed form; for both, delta and the mean of e^(s loss) are integrals of
+densities. All are in ball arithmetic (Arb), with the digits of its context.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import mpmath
-import numpy as np
-from flint import arb
+from flint import acb, arb
 
 from dpnoise_papers.verify.oracles.gaussian import decided, gaussian_ball, normal_ball, number
 
-Number: TypeAlias = Any  # of any type that mpmath takes, or a number of mpmath
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Number: TypeAlias = Any  # a number that Arb takes, or one of Arb
 _FAR = 60  # beyond it there is no mass
 # What the record adds with the probability q under both of a pair, in units of its size.
 _PAIRS = {"removed": (1, 0), "added": (0, 1), "replaced": (1, -1), "replaced: removed": (2, 0)}
@@ -78,15 +80,22 @@ def _between(low: float, high: float, delta: arb) -> bool | None:
     return True if inside else None
 
 
-def densities(noise: str, form: str, size: Number, rate: Number, y: Number) -> tuple[Any, Any]:
-    """Densities of a pair at y, for 'gaussian' or 'laplace' noise of scale 1."""
-    m, q = mpmath.mpf(size), mpmath.mpf(rate)
+def densities(
+    noise: str, form: str, size: Number, rate: Number, y: Number, *, at: Number
+) -> tuple[Any, Any]:
+    """Densities of a pair at y over their height, for 'gaussian' or 'laplace' noise of scale 1.
+
+    `at` is a real number on the same side of all seams as y, which may be complex.
+    """
+    m, q = arb(size), arb(rate)
 
     def mixed(x: Number) -> Number:
-        return (1 - q) * plain(0) + q * plain(x)
+        return (1 - q) * plain(arb(0)) + q * plain(x)
 
     def plain(x: Number) -> Number:
-        return mpmath.npdf(y - x) if noise == "gaussian" else mpmath.exp(-abs(y - x)) / 2
+        if noise == "gaussian":
+            return (-(y - x) * (y - x) / 2).exp()
+        return (y - x if at < x else x - y).exp()
 
     one, other = _PAIRS[form]
     return mixed(one * m), mixed(other * m)
@@ -94,25 +103,27 @@ def densities(noise: str, form: str, size: Number, rate: Number, y: Number) -> t
 
 def delta(noise: str, form: str, size: Number, rate: Number, epsilon: Number) -> Number:
     """Delta of a pair, by quadrature on the side of where its loss is epsilon."""
-    level = mpmath.exp(epsilon)
+    level, m = arb(epsilon).exp(), arb(size)
 
-    def gap(y: Number) -> Number:
-        one, two = densities(noise, form, size, rate, y)
+    def gap(y: Number, at: Number) -> Number:
+        one, two = densities(noise, form, size, rate, y, at=at)
         return one - level * two
 
     sign = 1 if form != "added" else -1
-    if gap(_FAR * sign) <= 0:
-        return mpmath.mpf(0)
-    low, high = mpmath.mpf(-_FAR * sign), mpmath.mpf(_FAR * sign)
+    low, high = arb(-_FAR * sign), arb(_FAR * sign)
+    if not gap(high, high) > 0:
+        return arb(0)
     # ends: halved to 100 bits
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (low, middle) if gap(middle) > 0 else (middle, high)
-    m = mpmath.mpf(size)
-    marks = [0, m, -m, 2 * m, *(sign * mpmath.mpf(k) for k in range(2, _FAR + 2, 6))]
-    ends = sorted({high, *(p for p in marks if (p - high) * sign > 0)})
-    # ends: a reference: what is missed shows as a disagreement
-    return mpmath.quad(gap, ends, method="gauss-legendre")
+        low, high = (low, middle) if gap(middle, middle) > 0 else (middle, high)
+    seams = sorted((p for p in (arb(0), m, -m, 2 * m) if (p - high) * sign > 0), key=float)
+    ends = [high, *seams[::sign], arb(_FAR * sign)]
+    # ends: a ball of the integral, however wide
+    parts = [
+        acb.integral(lambda y, _, at=(a + b) / 2: gap(y, at), a, b) for a, b in pairwise(ends)
+    ]
+    return sum(parts).real * sign / _height(noise)
 
 
 def transform(noise: str, form: str, size: Number, rate: Number, s: Number) -> Number:
@@ -121,25 +132,33 @@ def transform(noise: str, form: str, size: Number, rate: Number, s: Number) -> N
     A sample of fixed size, 'without replacement', has of the pair 'removed' the losses above 0,
     their reflections, and the rest at 0.
     """
-    m, fixed = mpmath.mpf(size), form == _FIXED
+    m, fixed = arb(size), form == _FIXED
 
-    def pair(y: Number) -> tuple[Any, Any]:
-        return densities(noise, "removed" if fixed else form, m, rate, y)
+    def term(pair: tuple[Any, Any], analytic: bool) -> Number:
+        one, two = (density.log(analytic=analytic) for density in pair)
+        return (one + s * (one - two)).exp()
 
-    def term(y: Number, *, turned: bool = False) -> Number:
-        one, two = reversed(pair(y)) if turned else pair(y)
-        return one * mpmath.exp(s * (mpmath.log(one) - mpmath.log(two)))
+    reach = 14 + 5 * m if noise == "gaussian" else arb(45)
+    ends = [m / 2, m, reach] if fixed else [-reach, -m, arb(0), m, reach]
 
-    reach = 14 + 5 * float(m) if noise == "gaussian" else 45
-    ends = sorted([*np.linspace(-reach, reach, 24).tolist(), 0, m, -m])
-    if fixed:
-        ends = sorted({m / 2, m, *(y for y in ends if y > m / 2)})
+    def whole(function: Callable[[tuple[Any, Any], bool], Number]) -> Number:
+        def at_point(y: Number, analytic: bool, at: Number) -> Number:
+            pair = densities(noise, "removed" if fixed else form, m, rate, y, at=at)
+            return function(pair, analytic)
 
-    def whole(function: Any) -> Number:  # noqa: ANN401 - of one of two kinds
-        # ends: a reference: what is missed shows as a disagreement
-        return mpmath.quad(function, ends, method="gauss-legendre")
+        # ends: a ball of the integral, however wide
+        parts = [
+            acb.integral(lambda y, analytic, at=(a + b) / 2: at_point(y, analytic, at), a, b)
+            for a, b in pairwise(ends)
+        ]
+        return sum(parts) / _height(noise)
 
     if not fixed:
         return whole(term)
-    seen = [whole(lambda y, k=k: pair(y)[k]) for k in (0, 1)]
-    return whole(term) + whole(lambda y: term(y, turned=True)) + 1 - sum(seen)
+    both = whole(term) + whole(lambda pair, analytic: term(pair[::-1], analytic))
+    return both + 1 - whole(lambda pair, _: pair[0] + pair[1])
+
+
+def _height(noise: str) -> Number:
+    """One over the density of noise of scale 1 at 0."""
+    return (2 * arb.pi()).sqrt() if noise == "gaussian" else arb(2)

@@ -117,14 +117,13 @@ def test_what_cannot_be_counted_is_refused():
     with pytest.raises(ValueError, match=r"sigma / sensitivity.*got 9.99"):
         budget.spend(Gaussian(1e-9), 1.0, sampling=0.1)
     budget.spend(Gaussian(4.0), 1.0, sampling=0.1)
-    before = budget.epsilon_of()
     with pytest.raises(ValueError, match="losses reach beyond"):
         budget.spend(Subbotin(3.0, 1e-3), 1.0)
     budget.spend(SampledGaussian(4.0, 0.1, "without replacement"))
-    before = budget.epsilon_of()
+    before = budget._ledger
     with pytest.raises(ValueError, match="expected Gaussian noise on Poisson samples, or Laplace"):
         budget.spend(Subbotin(3.0, 10.0), 1.0)
-    assert budget.epsilon_of() == before
+    assert budget._ledger is before
     with pytest.raises(ValueError, match="no sampled one"):
         Budget(1.0, 1e-5, account="gaussian-filter", relation="replace-one").spend(
             Gaussian(4.0), 1.0, sampling=0.1

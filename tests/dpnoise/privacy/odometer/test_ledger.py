@@ -25,6 +25,7 @@ def written():
     return spent().to_json()
 
 
+@cache
 def spent():
     budget = Budget(9.0, 1e-5, relation="add-remove")
     budget.spend(Gaussian(4.0), 1.0, times=5)
@@ -50,7 +51,7 @@ def test_it_goes_on_where_it_was(account):
     text = budget.to_json()
     found = Budget.from_json(text.encode())
     assert found.to_json() == text
-    assert found.epsilon_of() == budget.epsilon_of()
+    assert found._ledger == budget._ledger
     assert repr(found) == repr(budget)
     assert [one.what for one in found.entries] == [one.what for one in budget.entries]
     assert found.relation == budget.relation

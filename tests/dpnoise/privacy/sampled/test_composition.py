@@ -3,9 +3,9 @@
 import math
 from itertools import pairwise
 
-import mpmath
 import numpy as np
 import pytest
+from flint import acb, ctx
 from scipy import integrate, special, stats
 
 from dpnoise import Gaussian, SampledGaussian, epsilon_at, privacy_profile, sampled_delta
@@ -74,8 +74,8 @@ def test_one_step_has_its_closed_form(sigma, rate, direction):
 def test_the_transform_is_the_integral(sigma, rate, removed):
     own = SampledGaussianLoss(sigma, rate, removed=removed)
     for c, u in ((0.5, 0.0), (3.0, 2.0), (1.0, 40.0)):
-        pair, s = (REMOVED if removed else ADDED), mpmath.mpc(c, u)
-        with mpmath.workdps(25):
+        pair, s = (REMOVED if removed else ADDED), acb(c, u)
+        with ctx.workdps(25):
             reference = complex(samples.transform("gaussian", pair, 1 / sigma, rate, s))
         line = own.line(c)
         _, value, error = line.values(np.array([u]))

@@ -2,9 +2,9 @@
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy import fft, stats
 
 from dpnoise import (
@@ -48,10 +48,10 @@ CASES = [(2.0, 0.01), (0.4, 0.5)]
 @pytest.mark.parametrize(("size", "rate"), CASES)
 def test_one_step_is_the_integral_of_densities(noise, form, size, rate):
     for epsilon in (0.0, 1e-3, 1.0):
-        with mpmath.workdps(35):
-            reference = samples.delta(noise, form, 1 / mpmath.mpf(size), rate, epsilon)
+        with ctx.workdps(35):
+            reference = float(samples.delta(noise, form, 1 / arb(size), rate, epsilon))
         found = one_step(pair_of(Kind(size, rate, noise), form), epsilon)
-        assert math.exp(found) == pytest.approx(float(reference), rel=1e-11, abs=1e-30)
+        assert math.exp(found) == pytest.approx(reference, rel=1e-11, abs=1e-30)
 
 
 @pytest.mark.parametrize(("kind", "family"), NOISES)
@@ -104,7 +104,7 @@ def test_a_sample_of_fixed_size_attains_its_bound(noise):
     kind = SampledGaussian if noise == GAUSSIAN else SampledLaplace
     for epsilon in (0.0, 0.3, 1.0):
         low, high = kind(2.0, 0.25, "without replacement").delta(epsilon)
-        with mpmath.workdps(25):
+        with ctx.workdps(25):
             reference = float(samples.delta(noise, LESS, 0.5, 0.25, epsilon))
         assert low <= reference * (1 + 1e-10)
         assert reference <= high * (1 + 1e-10) <= low * (1 + 1e-9)
@@ -218,10 +218,11 @@ def test_delta_rises_with_steps_and_rate_and_falls_with_noise(kind):
     def at(size=1.5, rate=0.05, steps=100, relation="replace-one"):
         return kind(size, rate).delta(0.8, steps=steps, relation=relation)
 
-    assert at().upper < at(steps=101).lower
-    assert at().upper < at(rate=0.0501).lower
-    assert at(size=1.501).upper < at().lower
-    assert at(relation="add-remove").upper < at().lower
+    low, high = at()
+    assert high < at(steps=101).lower
+    assert high < at(rate=0.0501).lower
+    assert at(size=1.501).upper < low
+    assert at(relation="add-remove").upper < low
 
 
 @pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
@@ -302,14 +303,14 @@ def test_a_budget_counts_by_its_relation():
         assert bounds.lower <= budget.epsilon_of() == pytest.approx(bounds.upper, rel=1e-6)
         again = Budget.from_json(budget.to_json())
         assert again.relation == "replace-one"
-        assert again.epsilon_of() == pytest.approx(budget.epsilon_of(), rel=1e-9)
+        assert again._ledger == budget._ledger
         with pytest.raises(ValueError, match="relation"):
             budget.spend(step, relation="add-remove")
-        budget.spend(Laplace(4.0), 1.0)
-        assert bounds.lower < budget.epsilon_of() <= bounds.upper + 0.25 + 1e-9
         free = Budget(50.0, 1e-5)
         free.spend(step, relation="replace-one")
         assert free.relation == "replace-one"
+    budget.spend(Laplace(4.0), 1.0)
+    assert bounds.lower < budget.epsilon_of() <= bounds.upper + 0.25 + 1e-9
 
 
 def test_a_budget_counts_samples_of_fixed_size_for_a_replaced_record_only():
@@ -318,7 +319,7 @@ def test_a_budget_counts_samples_of_fixed_size_for_a_replaced_record_only():
     budget.spend(step, times=20)
     assert budget.relation == "replace-one"
     assert budget.epsilon_of() == pytest.approx(step.epsilon(1e-5, steps=20).upper, rel=1e-6)
-    assert Budget.from_json(budget.to_json()).epsilon_of() == pytest.approx(budget.epsilon_of())
+    assert Budget.from_json(budget.to_json())._ledger == budget._ledger
     with pytest.raises(ValueError, match="relation"):
         Budget(50.0, 1e-5, relation="add-remove").spend(step)
     with pytest.raises(BudgetExceededError):
@@ -415,11 +416,11 @@ def test_what_rounding_hides_is_tried_once(monkeypatch):
 
 def test_a_direction_below_its_largest_loss_says_nothing_about_epsilon():
     """A record that is added has no loss above log(1 / (1 - q)) in each step."""
-    composition = PairComposition({Kind(3.0, 0.01, GAUSSIAN, FIXED): 5}, REPLACE_ONE)
+    composition = PairComposition({Kind(2.0, 0.05, GAUSSIAN, FIXED): 50}, REPLACE_ONE)
     log_delta = math.log(1e-6)
     low, high = composition.epsilons(log_delta)
     largest = composition.largest(MORE)
-    assert largest == pytest.approx(-5.0 * math.log(0.99), rel=1e-12)
+    assert largest == pytest.approx(-50.0 * math.log(0.95), rel=1e-12)
     assert composition.epsilon(log_delta, MORE)[0] <= largest < low <= high
     assert composition.bounds(low).upper >= log_delta
     assert composition.bounds(1.01 * largest).lower > -math.inf
