@@ -134,8 +134,8 @@ def test_bound_is_below_the_best_noise(sensitivity, delta):
     weights = np.full(sensitivity.dimension, 1 / sensitivity.dimension)
     for epsilon in (3.5, 300.0):
         step = best_step(sensitivity, epsilon, delta)
-        noise = best(sensitivity, epsilon=epsilon, delta=delta)
         if step:
+            noise = best(sensitivity, epsilon=epsilon, delta=delta)
             assert step.bound(sensitivity, epsilon, delta, weights) < noise.variance
 
 

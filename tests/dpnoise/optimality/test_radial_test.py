@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -143,6 +144,7 @@ def found(K, epsilon, delta, effort=FAST):
     return test.bound(L2(1.0, K), epsilon, delta, np.full(K, 1 / K))
 
 
+@cache
 def gamma(K, epsilon, delta):
     """Return the mean variance of generalised gamma noise."""
     ball = L2(1.0, K)
@@ -153,7 +155,6 @@ def gamma(K, epsilon, delta):
     ("K", "epsilon", "delta", "ratio"),
     [
         (5, 1.0, 1e-6, 1.02),
-        (10, 1.0, 1e-6, 1.02),
         (100, 1.0, 1e-6, 1.03),
         (30, 1.0, 0.1, 1.01),
         (5, 0.3, 1e-3, 1.06),
@@ -183,8 +184,17 @@ def test_small_epsilon_takes_groups_of_steps():
     assert 0.7 * gamma(6, 1e-3, 1e-7) <= found(6, 1e-3, 1e-7) <= gamma(6, 1e-3, 1e-7)
 
 
-@pytest.mark.parametrize("K", [2, 7, 40])
-@pytest.mark.parametrize("budget", [(0.1, 1e-4), (0.4, 1e-9), (6.0, 1e-3), (2.0, 0.2)])
+@pytest.mark.parametrize(
+    ("K", "budget"),
+    [
+        (2, (0.1, 1e-4)),
+        (2, (6.0, 1e-3)),
+        (7, (0.4, 1e-9)),
+        (7, (2.0, 0.2)),
+        (40, (0.4, 1e-9)),
+        (40, (6.0, 1e-3)),
+    ],
+)
 def test_something_is_found_for_every_budget_and_never_above_known_noise(K, budget):
     normal = float(gaussian_sigma(*budget)) ** 2
     noise = min(normal, staircase_minimum(K, budget[0])[1])

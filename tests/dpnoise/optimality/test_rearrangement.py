@@ -98,7 +98,7 @@ def test_the_ratio_tends_to_pi_e_over_6():
 def test_never_above_known_noise_for_random_sets_weights_and_budgets():
     rng = np.random.default_rng(15)
     used = 0
-    for _ in range(40):
+    for _ in range(24):
         K = int(rng.integers(2, 9))
         sides = rng.uniform(0.1, 2.0, K) * (rng.random(K) < 0.9)
         sides[0] = 1.0
@@ -108,7 +108,7 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
             AtMost(int(rng.integers(1, K + 1)), of=K),
             Product(LInf(0.5, K), L2(1.0, 2)),
         ][rng.integers(4)]
-        epsilon = 10 ** rng.uniform(-1.5, 1.2)
+        epsilon = 10 ** rng.choice([-1.5, -0.5, 0.5, 1.0])
         delta = rng.choice([0.0, 1e-9, 1e-3, 0.1])
         weights = rng.exponential(size=sensitivity.dimension)
         active = sensitivity.box > 0
