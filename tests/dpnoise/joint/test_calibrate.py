@@ -32,10 +32,14 @@ from joint_sets import SETS, simulated_delta
 families = pytest.mark.parametrize("family", JOINT_FAMILIES)
 
 
-# Each family for every other set, each set for every other family.
+# Each set for k-norm or staircase noise, and for one of the families that take a search.
 @pytest.mark.parametrize(
     ("family", "ball"),
-    [(family, ball) for turn, family in enumerate(JOINT_FAMILIES) for ball in SETS[turn % 2 :: 2]],
+    [
+        (family, ball)
+        for turn, family in enumerate(JOINT_FAMILIES)
+        for ball in (SETS[turn::4] if turn > 1 else SETS[turn::2])
+    ],
     ids=str,
 )
 def test_the_budget_is_kept_and_nearly_spent(family, ball):
@@ -93,7 +97,7 @@ def test_one_coordinate_is_as_good_as_the_scalar_family(family):
         assert found.variance > 0.999 * other.variance
 
 
-@pytest.mark.parametrize("K", [2, 100, 1000])
+@pytest.mark.parametrize("K", [2, 1000])
 def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
     found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
     assert found.variance <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2

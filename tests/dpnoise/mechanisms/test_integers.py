@@ -38,13 +38,13 @@ SETS = (
     AtMost(3, of=12, relation=WHO),
     AtMost(2, of=3, each=2.0, relation=WHO),
     Box((1.0, 1.0, 4.0), relation=WHO),
-    L2(3.0, of=4, relation=WHO),
+    L2(2.0, of=3, relation=WHO),
     Product(L1(2.0, of=2), LInf(3.0, of=2), relation=WHO),
 )
 
 
-# Each set with or without delta, three of twelve counts with both.
-ASKED = [(ball, (0.0, 1e-5)[k % 2]) for k, ball in enumerate(SETS)] + [(SETS[2], 1e-5)]
+# Each set with or without delta.
+ASKED = [(ball, (0.0, 1e-5)[k % 2]) for k, ball in enumerate(SETS)]
 
 
 @pytest.mark.parametrize(("ball", "delta"), ASKED, ids=repr)
@@ -191,7 +191,7 @@ def test_noise_that_hardly_ever_moves_is_not_said_to_have_no_variance():
 
 
 def test_the_floor_of_two_numbers_is_below_a_linear_program():
-    reach, epsilon, delta = 8, 1.0, 0.05
+    reach, epsilon, delta = 6, 2.0, 0.05
     axis = np.arange(-reach, reach + 1)
     n = axis.size
     size = n * n
@@ -242,13 +242,15 @@ def test_what_best_finds_is_never_above_the_rounded_noise_of_the_real_set():
 
 
 def test_unequal_sizes_share_the_budget_and_release_integers():
-    found = compare([1, 9], epsilon=1.0, integer=True, relation=WHO)["discrete Laplace"]
+    found = compare([1, 9], epsilon=1.0, integer=True, relation=WHO, family="laplace")[
+        "discrete Laplace"
+    ]
     small, large = (noise.beta for noise in found.noise.noises)
     assert 1.0 / small + 9.0 / large <= 1.0
     assert large / small == pytest.approx(9.0 ** (1.0 / 3.0), rel=1e-9)  # closed form
     counts = np.array([120, -5])
     for row in compare(
-        [1, 9], epsilon=1.0, delta=1e-3, integer=True, relation=WHO, exhaustive=False
+        [1, 4], epsilon=1.0, delta=1e-3, integer=True, relation=WHO, exhaustive=False
     ):
         noisy = release(counts, row.noise)
         assert noisy.dtype == np.int64

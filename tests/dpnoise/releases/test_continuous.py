@@ -36,7 +36,7 @@ EXTREME = [
 ]
 
 
-def by_both_ways(monkeypatch, noise, value, step, count=300):
+def by_both_ways(monkeypatch, noise, value, step, count=150):
     """The same bits through the table and through balls alone."""
     values, ones, width = np.full(count, value), np.ones(count), np.full(count, step)
     fast = rounded_sums(values, noise, ones, width, entropy(5))
