@@ -202,7 +202,7 @@ def test_many_different_coordinates_are_refused_before_they_are_sorted():
     assert np.ptp(same) == 0.0
 
 
-SIZES = [1, 2, 2, 0, 4]
+SIZES = [1, 4, 4, 0]
 KINDS = {"discrete-gaussian": DiscreteGaussian, "discrete-laplace": DiscreteLaplace}
 
 

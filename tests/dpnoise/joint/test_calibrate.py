@@ -97,7 +97,7 @@ def test_one_coordinate_is_as_good_as_the_scalar_family(family):
         assert found.variance > 0.999 * other.variance
 
 
-@pytest.mark.parametrize("K", [2, 1000])
+@pytest.mark.parametrize("K", [2, 300])
 def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
     found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
     assert found.variance <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2
@@ -131,7 +131,7 @@ def test_an_enclosing_ellipsoid_gives_spherical_noise_for_a_box():
 )
 def test_far_budgets(epsilon, delta):
     families = ("k-norm", "truncated-k-norm")[:: 1 if delta > 0.1 or epsilon > 1.0 else -1]
-    for family, ball in zip(families, (LInf(1.0, of=2), L2(1.0, of=20)), strict=True):
+    for family, ball in zip(families, (LInf(1.0, of=2), L2(1.0, of=5)), strict=True):
         found = calibrate_joint(family, ball, epsilon=epsilon, delta=delta)
         assert found.delta <= delta
         limit = RadialNoise(ball, 1.0 / epsilon).var()[0] if epsilon > 0 else math.inf
@@ -181,7 +181,7 @@ def test_gamma_against_a_dense_scan(K, epsilon):
     assert staircase_layer_moment(K, epsilon, best_gamma(K, epsilon)) <= min(scan) * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(("K", "delta"), [(2, 0.1), (20, 1e-6)])
+@pytest.mark.parametrize(("K", "delta"), [(2, 0.1), (5, 1e-6)])
 def test_power_and_bound_against_scans(K, delta):
     search = Search(L2(1.0, of=K), 1.0, delta)
 

@@ -23,12 +23,11 @@ SETS = {
 
 
 SOME = "number", "counts", "product"
-LARGE = [(name, 0.05) for name in SOME if name != "counts"]
 
 
 @pytest.mark.parametrize(
     ("name", "delta"),
-    [*((name, delta) for name in SETS for delta in (0.0, 1e-6)), *LARGE],
+    [*((name, delta) for name in SETS for delta in (0.0, 1e-6)), ("product", 0.05)],
 )
 def test_rows_are_certified_above_the_floor_and_best_first(name, delta):
     table = compare(SETS[name], epsilon=1.0, delta=delta, exhaustive=False)

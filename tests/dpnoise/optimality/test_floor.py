@@ -31,7 +31,7 @@ from dpnoise.optimality.floor import candidates, floor
 
 SETS = [
     LInf(1.0, 1),
-    LInf(1.5, 4),
+    LInf(1.5, 2),
     LInf(1.0, 10),
     Box([1.0, 0.3, 2.0]),
     Box([1.0, 0.0, 2.0]),
@@ -44,7 +44,7 @@ SETS = [
     Counts(2, of=5, relation="replace-one"),
     Product(Counts(2, of=4, relation="add-remove").geometry, LInf(0.4, 2)),
 ]
-BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.05, 1e-6), (1.0, 1e-6), (1.0, 0.1)]
+BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.3, 1e-6), (1.0, 1e-6), (1.0, 0.1)]
 
 
 def staircase_variance(epsilon):

@@ -43,10 +43,16 @@ def psi(test, norm, distance):
     return total
 
 
-def left_side(test, K, growth, r, steps=20_001):
-    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+@cache
+def sphere(K, steps=20_001):
+    """Return masses and middles of cells of X = 1 + U_1."""
     edges = 1.0 - np.cos(np.linspace(0.0, math.pi, steps))
-    mass, x = np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+    return np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+
+
+def left_side(test, K, growth, r):
+    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+    mass, x = sphere(K)
     away = np.sqrt((r + 1.0) ** 2 - 2.0 * r * x)  # |r U - d|
     norm = np.sqrt((r - 1.0) ** 2 + 2.0 * r * x)  # |r U + d|
     stay = mass @ psi(test, np.full(x.size, r), away)
@@ -152,12 +158,6 @@ def test_certificate_scales_and_applies_to_equal_weights_and_balls_only():
     assert test.bound(L2(1.0, 2), 1.0, 0.2, np.ones(2)) < once
 
 
-def sphere(K, steps=200_001):
-    """Return masses and middles of cells of X = 1 + U_1."""
-    edges = 1.0 - np.cos(np.linspace(0.0, math.pi, steps))
-    return np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
-
-
 @pytest.mark.parametrize("K", [2, 3, 12])
 @pytest.mark.parametrize("R", [0.3, 0.75, 1.0, 1.25, 2.6875, 7.5])
 def test_weights_give_the_mean_of_piecewise_linear_functions(K, R):
@@ -165,7 +165,7 @@ def test_weights_give_the_mean_of_piecewise_linear_functions(K, R):
     nodes = rng.exponential(size=60)
     weights, first, error = incoming(K, np.array([R]), per, offsets)
     found = weights[0] @ nodes[first[0] + np.arange(per + 3)]
-    mass, x = sphere(K)
+    mass, x = sphere(K, 200_001)
     rho = np.sqrt((R - 1.0) ** 2 + 2.0 * R * x)
     values = np.interp(rho**2, (np.arange(60) / per) ** 2, nodes)
     exact = [mass @ (values * (rho < R - o)) for o in offsets]

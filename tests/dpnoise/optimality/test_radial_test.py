@@ -50,10 +50,16 @@ def random_test(rng, cells):
             return RadialTest(1, rng.exponential() * 20.0, spacing, caps, cells)
 
 
-def left_side(test, K, growth, r, steps=20_001):
-    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+@cache
+def sphere(K, steps=20_001):
+    """Return masses and middles of cells of X = 1 + U_1."""
     edges = np.linspace(0.0, 2.0, steps)
-    mass, x = np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+    return np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+
+
+def left_side(test, K, growth, r):
+    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+    mass, x = sphere(K)
     nodes = test.spacing * np.arange(len(test.caps))
     size = np.sqrt((r - 1.0) ** 2 + 2.0 * r * x)  # |r U + d|
     inside = size <= test.end
@@ -157,7 +163,6 @@ def gamma(K, epsilon, delta):
         (5, 1.0, 1e-6, 1.02),
         (100, 1.0, 1e-6, 1.03),
         (30, 1.0, 0.1, 1.01),
-        (5, 0.3, 1e-3, 1.06),
     ],
 )
 def test_bound_is_near_generalised_gamma_noise(K, epsilon, delta, ratio):
@@ -165,7 +170,7 @@ def test_bound_is_near_generalised_gamma_noise(K, epsilon, delta, ratio):
     assert noise / ratio <= found(K, epsilon, delta) <= noise
 
 
-@pytest.mark.parametrize(("K", "ratio"), [(2, 1.045), (5, 1.007), (10, 1.004)])
+@pytest.mark.parametrize(("K", "ratio"), [(5, 1.007), (10, 1.004)])
 def test_more_effort_is_within_a_per_cent_from_five_dimensions_on(K, ratio):
     noise = min(gamma(K, 1.0, 1e-6), staircase_minimum(K, 1.0)[1])
     assert noise / ratio <= found(K, 1.0, 1e-6, FINE) <= noise
