@@ -2,13 +2,12 @@
 
 import pytest
 
-from dpnoise import L1, L2, AtMost, LInf, best
+from dpnoise import L2, AtMost, LInf, best
 
 CASES = [
     (L2(1.0, of=2), 0.1, 1e-3),
     (L2(1.0, of=3), 1.0, 1e-6),
     (LInf(1.0, of=2), 0.1, 1e-3),
-    (L1(1.0, of=3), 0.1, 1e-3),
     (AtMost(2, of=5), 1.0, 1e-3),
 ]
 JOINT = ("truncated-k-norm", "generalised-gamma")

@@ -34,9 +34,9 @@ from dpnoise.noise.exponential_power import Gaussian, Laplace
 WHO = "add-remove"
 SETS = (
     LInf(1.0, relation=WHO),
-    L1(5.0, relation=WHO),
+    L1(3.0, relation=WHO),
     AtMost(3, of=12, relation=WHO),
-    AtMost(2, of=3, each=2.0, relation=WHO),
+    AtMost(2, of=2, each=2.0, relation=WHO),
     Box((1.0, 1.0, 4.0), relation=WHO),
     L2(2.0, of=3, relation=WHO),
     Product(L1(2.0, of=2), LInf(3.0, of=2), relation=WHO),
@@ -277,8 +277,10 @@ def test_what_is_not_for_integers_is_one_message(arguments, words):
         assert word in str(error.value)
 
 
-def test_values_that_are_not_integers_are_refused_and_not_shown():
-    for row in compare([1, 3], epsilon=1.0, delta=1e-3, integer=True, exhaustive=False):
+def test_values_that_are_integers_are_released_and_others_are_refused_and_not_shown():
+    rows = compare([1, 3], epsilon=1.0, integer=True, exhaustive=False)
+    more = best([1, 3], epsilon=1.0, delta=1e-3, integer=True, family="gaussian")
+    for row in (*rows, more):
         noisy = release(np.array([120, -5]), row.noise)
         assert noisy.dtype == np.int64
         assert noisy.shape == (2,)

@@ -57,24 +57,31 @@ def k_norm_variances(sensitivity, epsilon):
     return (K + 1) * (K + 2) / epsilon**2 * sensitivity.mean_square
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
-@pytest.mark.parametrize("sensitivity", SETS, ids=repr)
+# Each set and each budget with equal weights and with others.
+@pytest.mark.parametrize(
+    ("sensitivity", "epsilon", "delta", "equal"),
+    [
+        (ball, *budget, (k + n) % 2 == 0)
+        for k, ball in enumerate(SETS)
+        for n, budget in enumerate(BUDGETS)
+    ],
+    ids=repr,
+)
 def test_floor_is_below_known_mechanisms_and_follows_from_its_certificate(
-    sensitivity, epsilon, delta
+    sensitivity, epsilon, delta, equal
 ):
     K = sensitivity.dimension
-    weights = np.arange(1.0, K + 1)
-    for w in (None, weights):
-        found = floor(sensitivity, epsilon=epsilon, delta=delta, weights=w)
-        used = np.full(K, 1 / K) if w is None else w
-        assert found.value > 0
-        assert found.verify() >= found.value
-        assert found.value <= used @ k_norm_variances(sensitivity, epsilon) * (1 + 1e-12)
-        laplace = 2 * (sensitivity.l1 / epsilon) ** 2
-        assert found.value <= laplace * (used @ (sensitivity.box > 0)) * (1 + 1e-12)
-        if delta > 0:
-            sigma = gaussian_sigma(epsilon, delta, sensitivity.l2)
-            assert found.value <= sigma**2 * (used @ (sensitivity.box > 0))
+    weights = None if equal else np.arange(1.0, K + 1)
+    found = floor(sensitivity, epsilon=epsilon, delta=delta, weights=weights)
+    used = np.full(K, 1 / K) if equal else weights
+    assert found.value > 0
+    assert found.verify() >= found.value
+    assert found.value <= used @ k_norm_variances(sensitivity, epsilon) * (1 + 1e-12)
+    laplace = 2 * (sensitivity.l1 / epsilon) ** 2
+    assert found.value <= laplace * (used @ (sensitivity.box > 0)) * (1 + 1e-12)
+    if delta > 0:
+        sigma = gaussian_sigma(epsilon, delta, sensitivity.l2)
+        assert found.value <= sigma**2 * (used @ (sensitivity.box > 0))
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 5.0, 20.0])
@@ -289,13 +296,13 @@ def test_more_effort_adds_bounds_and_lowers_none():
 # noise which is (epsilon, delta)-DP for all of these is so for d. The program finds the least
 # variance among all p of bounded support: a mechanism like any other, above every floor.
 PLANE_SETS = [
-    L1(1.0, of=2),
-    L2(1.0, of=2),
     LInf(1.0, of=2),
-    AtMost(1, of=2, each=0.5),
+    L1(1.0, of=2),
     Box([1.0, 0.5]),
-    Ellipsoid([0.5, 1.0]),
+    L2(1.0, of=2),
     Product(LInf(0.5), L2(1.0)),
+    AtMost(1, of=2, each=0.5),
+    Ellipsoid([0.5, 1.0]),
 ]
 
 
