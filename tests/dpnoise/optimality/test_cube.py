@@ -212,10 +212,10 @@ def test_the_table_is_whole():
 
 @pytest.mark.parametrize(
     ("row", "column"),
-    [(1, 2), (2, 4), (5, 6), (6, 5), (9, 4), (10, 6), (12, 3), (13, 1), (14, 0)],
+    [(1, 0), (2, 2), (5, 6), (6, 5), (9, 4), (10, 6), (12, 3), (13, 1)],
 )
 def test_the_ratio_is_as_printed(row, column):
-    """In nine cells, with every K, every epsilon and three of each delta."""
+    """In eight cells, with every K, every epsilon and every delta."""
     delta, K, cells = ROWS[row]
     printed = [float(cell) for cell in cells.split(" | ")]
     assert len(printed) == len(EPSILONS)

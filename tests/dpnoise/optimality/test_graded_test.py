@@ -224,10 +224,10 @@ def test_something_is_found_for_every_budget_and_never_above_known_noise(K, budg
 
 
 def test_floor_uses_it_and_verifies():
-    bound = floor(L2(2.0, of=2), epsilon=1.0, delta=1e-2, method="program")
+    bound = floor(L2(2.0, of=2), epsilon=1.0, delta=0.1, method="program")
     assert bound.method == "graded radial test"
     assert bound.verify() >= bound.value * (1.0 - 1e-9)
-    assert bound.value > 1.03 * floor(L2(2.0, of=2), epsilon=1.0, delta=1e-2).value
+    assert bound.value > 1.03 * floor(L2(2.0, of=2), epsilon=1.0, delta=0.1).value
 
 
 def test_large_delta_as_in_the_docs():

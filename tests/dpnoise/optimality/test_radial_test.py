@@ -166,7 +166,9 @@ def gamma(K, epsilon, delta):
     ],
 )
 def test_bound_is_near_generalised_gamma_noise(K, epsilon, delta, ratio):
-    noise = min(gamma(K, epsilon, delta), float(gaussian_sigma(epsilon, delta)) ** 2)
+    noise = float(gaussian_sigma(epsilon, delta)) ** 2
+    if delta < 0.1:  # or it is as good
+        noise = min(gamma(K, epsilon, delta), noise)
     assert noise / ratio <= found(K, epsilon, delta) <= noise
 
 
