@@ -11,14 +11,7 @@ from flint import arb, ctx
 from dpnoise import L1, L2, gaussian_sigma
 from dpnoise.optimality.closed_forms import staircase_minimum
 from dpnoise.optimality.floor import floor
-from dpnoise.optimality.graded_test import (
-    GradedTest,
-    _Cells,
-    _moments,
-    gains,
-    incoming,
-    staying,
-)
+from dpnoise.optimality.graded_test import GradedTest, _Cells, _moments, gains, incoming, staying
 from dpnoise.optimality.graded_test import graded_test as search
 from dpnoise.optimality.radial_test import rounding, sphere_cdf
 
@@ -99,9 +92,7 @@ def test_cells_cover_all_radii_where_psi_counts():
         assert np.allclose(gain[at], cells.gains(a[at], width), rtol=1e-12, atol=1e-12)
 
 
-STEPS = (
-    1.0617  # variance of a step density at K = 2, epsilon = 1, delta = 0.1, by the primal program
-)
+STEPS = 1.0617  # at K = 2, epsilon = 1, delta = 0.1 of a step density, by the primal program
 
 
 @pytest.mark.parametrize(("K", "delta"), [(3, 1e-6), (2, 0.1)])
