@@ -289,7 +289,7 @@ def _above(s: Array) -> Array:
     return np.where(s < _FALL * before, before, s + 0.15 * bend)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def radial_test(
     dimension: int, epsilon: float, delta: float, effort: Effort = FAST, order: int = 2
 ) -> RadialTest | None:

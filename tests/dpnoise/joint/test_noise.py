@@ -1,6 +1,7 @@
 """Noise in the norm of a set: law of the norm, moments, density, samples, privacy."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,6 +15,15 @@ from joint_sets import SETS
 
 DRAWS = 20_000
 KINDS = [(0.7, 1.0, math.inf), (2.0, 2.5, math.inf), (1.5, 1.0, 4.0), (1.0, 3.0, 0.8)]
+
+
+@cache
+def drawn(ball, kind):
+    """Noise and draws of it, for two tests."""
+    noise = RadialNoise(ball, *kind[:2], kind[2] * ball.active_dimension)
+    return noise, noise.rvs(DRAWS, random_state=3)
+
+
 every_set = for_all("ball", SETS)
 every_kind = for_all("kind", KINDS)
 
@@ -39,8 +49,7 @@ def test_norm_has_the_truncated_gamma_distribution(ball, kind):
 @every_kind
 def test_moments_are_those_of_the_samples(ball, kind):
     """Within 5 standard errors, zeros exactly."""
-    noise = RadialNoise(ball, *kind[:2], kind[2] * ball.active_dimension)
-    draws = noise.rvs(DRAWS, random_state=3)
+    noise, draws = drawn(ball, kind)
     for values, mean in ((draws**2, noise.var()), (np.abs(draws), noise.mean_abs())):
         error = np.std(values, axis=0) / math.sqrt(DRAWS)
         assert np.all(np.abs(np.mean(values, axis=0) - mean) <= 5 * error)
@@ -51,9 +60,8 @@ def test_moments_are_those_of_the_samples(ball, kind):
 @every_kind
 def test_density_has_mass_one_and_belongs_to_the_samples(ball, kind):
     """E 1/f over a set of volume V is V: importance sampling of the volume of a shell's ball."""
-    noise = RadialNoise(ball, *kind[:2], kind[2] * ball.active_dimension)
+    noise, x = drawn(ball, kind)
     inner = ball.scaled(noise.layer_moment(1))
-    x = noise.rvs(DRAWS, random_state=4)
     log_ratio = -noise.logpdf(x) - inner.log_volume
     weight = np.where(inner.norm(x) <= 1.0, np.exp(np.minimum(log_ratio, 300.0)), 0.0)
     if kind[2] < math.inf:  # the ball may reach beyond the bound

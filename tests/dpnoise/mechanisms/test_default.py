@@ -2,13 +2,12 @@
 
 import pytest
 
-from dpnoise import L1, L2, AtMost, LInf, best
+from dpnoise import L2, AtMost, LInf, best
 
 CASES = [
     (L2(1.0, of=2), 0.1, 1e-3),
-    (L2(1.0, of=10), 1.0, 1e-6),
-    (LInf(1.0, of=2), 1.0, 1e-3),
-    (L1(1.0, of=3), 0.1, 1e-3),
+    (L2(1.0, of=3), 1.0, 1e-6),
+    (LInf(1.0, of=2), 0.1, 1e-3),
     (AtMost(2, of=5), 1.0, 1e-3),
 ]
 JOINT = ("truncated-k-norm", "generalised-gamma")
@@ -25,14 +24,14 @@ def test_default_is_within_one_percent_of_every_joint_mechanism(ball, epsilon, d
 
 def test_the_case_that_was_furthest_off_is_closed():
     """Truncated K-norm noise, 14.3 % below K-norm noise with delta used."""
-    for ball in (LInf(1.0, of=2), L1(1.0, of=2)):
-        found = best(ball, epsilon=0.1, delta=1e-3)
-        assert found.name == "truncated K-norm"
-        k_norm = best(ball, epsilon=0.1, delta=1e-3, family="k-norm")
-        assert k_norm.variance == pytest.approx(1.143 * found.variance, rel=2e-3)
+    ball = LInf(1.0, of=2)
+    found = best(ball, epsilon=0.1, delta=1e-3)
+    assert found.name == "truncated K-norm"
+    k_norm = best(ball, epsilon=0.1, delta=1e-3, family="k-norm")
+    assert k_norm.variance == pytest.approx(1.143 * found.variance, rel=2e-3)
 
 
 def test_nothing_is_searched_where_delta_is_small():
-    found = best(L2(1.0, of=10), epsilon=1.0, delta=1e-6)
+    found = best(L2(1.0, of=3), epsilon=1.0, delta=1e-6)
     assert "generalised gamma" in found.left_out
-    assert "generalised gamma" not in best(L2(1.0, of=10), epsilon=1.0, delta=1e-3).left_out
+    assert "generalised gamma" not in best(L2(1.0, of=2), epsilon=0.1, delta=1e-3).left_out

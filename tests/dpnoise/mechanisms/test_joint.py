@@ -26,8 +26,8 @@ def test_where_the_staircase_is_left_out_it_gains_less_than_1e_4(K):
     assert staircase_layer_moment(K, epsilon, best_gamma(K, epsilon), 2) > (1.0 - 1e-4) * k_norm
 
 
-@pytest.mark.parametrize("K", [2, 5, 10, 20, 40, 80])
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("K", [2, 5, 20, 80])
+@pytest.mark.parametrize("epsilon", [0.3, 5.0])
 def test_where_the_ellipsoid_is_left_out_it_loses(K, epsilon):
     request = read_request(LInf(1.0, of=K), epsilon, 1e-6, "variance", None)
     if is_unlikely(request):

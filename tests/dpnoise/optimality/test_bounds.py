@@ -1,6 +1,7 @@
 """Brackets of the least cost of additive noise, the program and histograms behind them."""
 
 import math
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -8,15 +9,19 @@ import pytest
 
 from dpnoise import calibrate
 from dpnoise.noise import Laplace, Staircase, TruncatedLaplace, staircase_gamma
-from dpnoise.optimality.bounds import Histogram, minimum_cost, pure_envelope, repaired_histogram
+from dpnoise.optimality.bounds import Histogram, pure_envelope, repaired_histogram
+from dpnoise.optimality.bounds import minimum_cost as search
 from dpnoise.optimality.scalar_floor import LatticeProgram, _stack
 from dpnoise.privacy.profile import privacy_profile
 
+minimum_cost, calibrated = cache(search), cache(calibrate)  # several tests look at one
 COST = {"variance": lambda noise: noise.var(), "mean-abs": lambda noise: noise.mean_abs()}
 
 
-@pytest.mark.parametrize("cost", COST)
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0, 5.0])
+@pytest.mark.parametrize(
+    ("epsilon", "cost"),
+    [(0.2, "variance"), (1.0, "mean-abs"), (3.0, "variance"), (5.0, "mean-abs")],
+)
 def test_pure_privacy_brackets_the_staircase_optimum(epsilon, cost):
     # Geng & Viswanath (2016): no epsilon-DP noise costs less than the staircase.
     power = 2 if cost == "variance" else 1
@@ -40,11 +45,11 @@ def test_bounds_meet_and_the_noise_keeps_the_budget(epsilon, delta, cost):
 
 
 @pytest.mark.parametrize("cost", COST)
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (1.5, 1e-2), (3.0, 0.1)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-2), (1.0, 1e-6), (2.0, 0.1)])
 def test_no_known_mechanism_is_below_the_lower_bound(epsilon, delta, cost):
     lower = minimum_cost(epsilon, delta, cost=cost, gap=0.01).lower
     for family in ("gaussian", "laplace", "flipped-huber", "truncated-laplace", "subbotin"):
-        assert lower <= COST[cost](calibrate(family, epsilon=epsilon, delta=delta).noise)
+        assert lower <= COST[cost](calibrated(family, epsilon=epsilon, delta=delta).noise)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.1])

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,13 +18,15 @@ from dpnoise.optimality.cube import (
     ProductTest,
     Weight,
     _product_lam,
-    cube_transport,
     first_weight,
     highest,
     largest_lam,
     product_test,
 )
+from dpnoise.optimality.cube import cube_transport as search
 from dpnoise.optimality.floor import floor
+
+cube_transport = cache(search)  # several tests look at one that was found
 
 
 def moved(y, kappa, lam):
@@ -72,9 +75,7 @@ def test_first_weight_pays_for_the_centre():
             assert w >= 4 * 3.0 - R * R - 3 * z - 1e-12
 
 
-@pytest.mark.parametrize(
-    ("K", "epsilon", "ratio"), [(3, 0.5, 1.09), (5, 1.0, 1.17), (8, 1.0, 1.22)]
-)
+@pytest.mark.parametrize(("K", "epsilon", "ratio"), [(4, 0.3, 1.09), (5, 1.0, 1.17)])
 def test_bound_is_near_k_norm_noise_and_verified(K, epsilon, ratio):
     top = (K + 1) * (K + 2) / 3 / epsilon**2
     found = cube_transport(K, epsilon)
@@ -83,8 +84,8 @@ def test_bound_is_near_k_norm_noise_and_verified(K, epsilon, ratio):
 
 
 def test_a_greater_claim_or_other_links_prove_nothing():
-    found = cube_transport(4, 1.0)
-    problem = (LInf(1.0, 4), 1.0, 0.0, np.ones(4))
+    found = cube_transport(5, 1.0)
+    problem = (LInf(1.0, 5), 1.0, 0.0, np.ones(5))
     assert found.bound(*problem) > 0
     assert replace(found, value=1.01 * found.value).bound(*problem) == 0.0
     assert replace(found, chains=()).bound(*problem) == 0.0
@@ -92,10 +93,10 @@ def test_a_greater_claim_or_other_links_prove_nothing():
     assert replace(found, chains=shorter).bound(*problem) == 0.0
     negative = tuple(tuple((-k, s) for k, s in links) for links in found.chains)
     assert replace(found, chains=negative).bound(*problem) == 0.0
-    assert found.bound(LInf(1.0, 4), 1.05, 0.0, np.ones(4)) == 0.0
-    assert found.bound(LInf(1.0, 4), 1.0, 1e-9, np.ones(4)) == 0.0
-    assert found.bound(LInf(1.0, 4), 1.0, 0.0, np.arange(1.0, 5.0)) == 0.0
-    assert found.bound(L2(1.0, 4), 1.0, 0.0, np.ones(4)) == 0.0
+    assert found.bound(LInf(1.0, 5), 1.05, 0.0, np.ones(5)) == 0.0
+    assert found.bound(LInf(1.0, 5), 1.0, 1e-9, np.ones(5)) == 0.0
+    assert found.bound(LInf(1.0, 5), 1.0, 0.0, np.arange(1.0, 6.0)) == 0.0
+    assert found.bound(L2(1.0, 5), 1.0, 0.0, np.ones(5)) == 0.0
 
 
 def test_random_links_never_prove_more_than_k_norm_noise():
@@ -107,10 +108,11 @@ def test_random_links_never_prove_more_than_k_norm_noise():
         assert claim.bound(LInf(1.0, 3), 1.0, 0.0, np.full(3, 1 / 3)) == 0.0
 
 
-def test_floor_uses_it_where_it_is_best():
+def test_floor_uses_it_where_it_is_best(monkeypatch):
     """For small epsilon it proves more than the ball of equal volume, which is all of 'fast'."""
-    found = floor([1.0] * 5, epsilon=0.3, method="program")
-    fast = floor([1.0] * 5, epsilon=0.3)
+    monkeypatch.setattr("dpnoise.optimality.floor.cube_transport", cube_transport)
+    found = floor([1.0] * 4, epsilon=0.3, method="program")
+    fast = floor([1.0] * 4, epsilon=0.3)
     assert "transport" in found.method
     assert "ball" in fast.method
     assert found.value > 1.03 * fast.value
@@ -158,7 +160,7 @@ def test_any_kappa_and_group_prove_a_true_bound(K, epsilon):
     top = (K + 1) * (K + 2) / 3 / epsilon**2  # K-norm noise
     ones = np.full(K, 1 / K)
     for group in (1, 2, 7):
-        for kappa in np.geomspace(1e-9, 10, 40):
+        for kappa in np.geomspace(1e-9, 10, 20):
             assert ProductTest(group, kappa).bound(LInf(1.0, K), epsilon, 0.0, ones) < top
 
 
@@ -209,10 +211,11 @@ def test_the_table_is_whole():
 
 
 @pytest.mark.parametrize(
-    ("row", "column"), [(k, 2 * k % 7) for k in (1, 2, 4, 6, 9, 10, 12, 14, 17)]
+    ("row", "column"),
+    [(1, 0), (2, 2), (5, 6), (6, 5), (9, 4), (10, 6), (12, 3), (13, 1)],
 )
 def test_the_ratio_is_as_printed(row, column):
-    """In nine cells, with every K, every epsilon and three of each delta."""
+    """In eight cells, with every K, every epsilon and every delta."""
     delta, K, cells = ROWS[row]
     printed = [float(cell) for cell in cells.split(" | ")]
     assert len(printed) == len(EPSILONS)

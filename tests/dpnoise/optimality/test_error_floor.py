@@ -156,8 +156,9 @@ def test_a_staircase_in_the_norm_attains_the_floor_of_the_norm(ball, epsilon):
     assert found.method == "staircase in the norm"
 
 
-@pytest.mark.parametrize("error", ["mean-abs", "max"])
-@pytest.mark.parametrize("delta", [0.0, 1e-5, 0.05])
+@pytest.mark.parametrize(
+    ("delta", "error"), [(0.0, "mean-abs"), (0.0, "max"), (1e-5, "mean-abs"), (0.05, "max")]
+)
 @pytest.mark.parametrize("ball", SETS, ids=repr)
 def test_floors_grow_with_the_set_and_the_weights_and_are_proved(ball, delta, error):
     K = ball.dimension
@@ -177,7 +178,7 @@ def test_floors_grow_with_the_set_and_the_weights_and_are_proved(ball, delta, er
 
 @pytest.mark.parametrize(
     ("K", "epsilon", "delta"),
-    [(3, 1.0, 1e-6), (60, 1.0, 1e-6), (3, 0.1, 1e-3), (10, 3.0, 1e-4)],
+    [(20, 1.0, 1e-6), (3, 0.1, 1e-3)],
 )
 def test_noise_for_the_l2_ball_is_close_to_the_floor_of_its_length_with_delta(K, epsilon, delta):
     ball = L2(1.0, of=K)

@@ -31,7 +31,7 @@ from dpnoise.optimality.floor import candidates, floor
 
 SETS = [
     LInf(1.0, 1),
-    LInf(1.5, 4),
+    LInf(1.5, 2),
     LInf(1.0, 10),
     Box([1.0, 0.3, 2.0]),
     Box([1.0, 0.0, 2.0]),
@@ -44,7 +44,7 @@ SETS = [
     Counts(2, of=5, relation="replace-one"),
     Product(Counts(2, of=4, relation="add-remove").geometry, LInf(0.4, 2)),
 ]
-BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.05, 1e-7), (1.0, 1e-6), (2.0, 0.1)]
+BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.3, 1e-6), (1.0, 1e-6), (1.0, 0.1)]
 
 
 def staircase_variance(epsilon):
@@ -57,24 +57,23 @@ def k_norm_variances(sensitivity, epsilon):
     return (K + 1) * (K + 2) / epsilon**2 * sensitivity.mean_square
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
-@pytest.mark.parametrize("sensitivity", SETS, ids=repr)
-def test_floor_is_below_known_mechanisms_and_follows_from_its_certificate(
-    sensitivity, epsilon, delta
-):
+@pytest.mark.parametrize("n", range(len(BUDGETS)))
+@pytest.mark.parametrize("k", range(len(SETS)))
+def test_floor_is_below_known_mechanisms_and_follows_from_its_certificate(k, n):
+    """Each set and each budget with equal weights and with others, by turns."""
+    sensitivity, (epsilon, delta), equal = SETS[k], BUDGETS[n], (k + n) % 2 == 0
     K = sensitivity.dimension
-    weights = np.arange(1.0, K + 1)
-    for w in (None, weights):
-        found = floor(sensitivity, epsilon=epsilon, delta=delta, weights=w)
-        used = np.full(K, 1 / K) if w is None else w
-        assert found.value > 0
-        assert found.verify() >= found.value
-        assert found.value <= used @ k_norm_variances(sensitivity, epsilon) * (1 + 1e-12)
-        laplace = 2 * (sensitivity.l1 / epsilon) ** 2
-        assert found.value <= laplace * (used @ (sensitivity.box > 0)) * (1 + 1e-12)
-        if delta > 0:
-            sigma = gaussian_sigma(epsilon, delta, sensitivity.l2)
-            assert found.value <= sigma**2 * (used @ (sensitivity.box > 0))
+    weights = None if equal else np.arange(1.0, K + 1)
+    found = floor(sensitivity, epsilon=epsilon, delta=delta, weights=weights)
+    used = np.full(K, 1 / K) if equal else weights
+    assert found.value > 0
+    assert found.verify() >= found.value
+    assert found.value <= used @ k_norm_variances(sensitivity, epsilon) * (1 + 1e-12)
+    laplace = 2 * (sensitivity.l1 / epsilon) ** 2
+    assert found.value <= laplace * (used @ (sensitivity.box > 0)) * (1 + 1e-12)
+    if delta > 0:
+        sigma = gaussian_sigma(epsilon, delta, sensitivity.l2)
+        assert found.value <= sigma**2 * (used @ (sensitivity.box > 0))
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 5.0, 20.0])
@@ -85,7 +84,7 @@ def test_one_coordinate_at_delta_zero_is_the_staircase(sensitivity, epsilon):
     assert found <= 4 * staircase_variance(epsilon)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-6), (1.0, 1e-6), (2.5, 1e-2), (6.0, 1e-3)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-6), (1.0, 1e-6), (2.5, 1e-2), (5.0, 1e-3)])
 def test_one_coordinate_agrees_with_the_bracket_of_the_least_cost(epsilon, delta):
     bracket = minimum_cost(epsilon, delta, gap=0.01)
     quick = floor(1.0, epsilon=epsilon, delta=delta).value
@@ -101,29 +100,30 @@ def test_printed_brackets_for_the_box():
         assert math.isclose(K * staircase_variance(epsilon), low, rel_tol=2e-3)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("sensitivity", SETS, ids=repr)
 def test_floor_scales_with_the_square_of_the_set_and_with_the_weights(sensitivity, delta):
-    once = floor(sensitivity, epsilon=0.7, delta=delta)
+    once = floor(sensitivity, epsilon=1.0, delta=delta)
     assert math.isclose(
-        floor(sensitivity.scaled(3.0), epsilon=0.7, delta=delta).value,
+        floor(sensitivity.scaled(3.0), epsilon=1.0, delta=delta).value,
         9 * once.value,
         rel_tol=1e-9,
     )
     for factor in (1e-60, 1e60):
-        weighted = floor(sensitivity, epsilon=0.7, delta=delta, weights=factor * once.weights)
+        weighted = floor(sensitivity, epsilon=1.0, delta=delta, weights=factor * once.weights)
         assert math.isclose(weighted.value, factor * once.value, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("sensitivity", SETS, ids=repr)
 def test_floor_falls_with_epsilon_and_with_delta(sensitivity):
-    budgets = [(0.3, 1e-6), (1.0, 1e-6), (1.0, 1e-2)]
-    values = [floor(sensitivity, epsilon=e, delta=d).value for e, d in budgets]
+    values = [floor(sensitivity, epsilon=e, delta=d).value for e, d in BUDGETS[3:]]
     assert all(later < earlier for earlier, later in pairwise(values))
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 8.0])
-@pytest.mark.parametrize("sensitivity", [1.0, L2(1.0, of=3), AtMost(2, of=5)])
+@pytest.mark.parametrize(
+    ("sensitivity", "epsilon"),
+    [(1.0, 0.01), (1.0, 8.0), (L2(1.0, of=3), 0.01), (AtMost(2, of=5), 8.0)],
+)
 def test_the_smallest_deltas_have_a_floor(sensitivity, epsilon):
     """No linear program is asked for numbers that its solver does not take."""
     pure = floor(sensitivity, epsilon=epsilon).value
@@ -133,11 +133,11 @@ def test_the_smallest_deltas_have_a_floor(sensitivity, epsilon):
         assert found.verify() >= found.value
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 3.0, 6.0])
-def test_ordinary_budgets_have_a_floor_also_where_a_solver_fails_at_one_of_them(epsilon):
+@pytest.mark.parametrize(("epsilon", "powers"), [(0.5, [-8]), (3.0, [-12]), (6.0, [-11, -4])])
+def test_ordinary_budgets_have_a_floor_also_where_a_solver_fails_at_one_of_them(epsilon, powers):
     """HiGHS did at (3, 1e-12) and at (6, 1e-11)."""
     pure = floor(1.0, epsilon=epsilon).value
-    for power in (-12, -11, -8, -4):
+    for power in powers:
         found = floor(1.0, epsilon=epsilon, delta=10.0**power)
         assert 0.9 * pure < found.value <= pure
         assert found.verify() >= found.value
@@ -153,7 +153,7 @@ def test_sets_within_one_another_have_floors_in_that_order():
 
 def test_more_coordinates_never_lower_the_floor_of_a_cube_by_much():
     # A cube holds those of fewer coordinates; not every number of them is tried.
-    found = [floor(LInf(1.0, of=K), epsilon=0.3, delta=1e-6).value for K in (10, 14, 30)]
+    found = [floor(LInf(1.0, of=K), epsilon=1.0, delta=1e-6).value for K in (10, 14, 30)]
     assert all(after > 0.99 * before for before, after in pairwise(found))
 
 
@@ -174,10 +174,9 @@ def test_coordinates_that_never_change_cost_nothing():
 
 
 def test_calibrated_noise_is_never_below():
+    found = floor([1.0] * 2, epsilon=1.0, delta=1e-6).value
     for family in ("gaussian", "laplace", "flipped-huber"):
-        for K in (2, 4):
-            noise = calibrate(family, epsilon=0.8, delta=1e-5, dimension=K)
-            assert floor([1.0] * K, epsilon=0.8, delta=1e-5).value < noise.variance
+        assert found < calibrate(family, epsilon=1.0, delta=1e-6, dimension=2).variance
 
 
 def test_a_changed_value_or_certificate_is_refused():
@@ -287,13 +286,13 @@ def test_more_effort_adds_bounds_and_lowers_none():
 # noise which is (epsilon, delta)-DP for all of these is so for d. The program finds the least
 # variance among all p of bounded support: a mechanism like any other, above every floor.
 PLANE_SETS = [
-    L1(1.0, of=2),
-    L2(1.0, of=2),
     LInf(1.0, of=2),
-    AtMost(1, of=2, each=0.5),
+    L1(1.0, of=2),
     Box([1.0, 0.5]),
-    Ellipsoid([0.5, 1.0]),
+    L2(1.0, of=2),
     Product(LInf(0.5), L2(1.0)),
+    AtMost(1, of=2, each=0.5),
+    Ellipsoid([0.5, 1.0]),
 ]
 
 
@@ -356,7 +355,7 @@ def least_variance(ball, epsilon, delta, h, radius):
 
 @pytest.mark.parametrize(
     ("ball", "epsilon", "delta"),
-    [(ball, *((1.0, 0.2), (3.0, 0.02))[k % 2]) for k, ball in enumerate(PLANE_SETS)],
+    [(ball, *((3.0, 0.02), (1.0, 0.2))[k % 2]) for k, ball in enumerate(PLANE_SETS)],
     ids=repr,
 )
 def test_no_noise_on_a_grid_is_below_the_floor(ball, epsilon, delta):

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -49,10 +50,16 @@ def random_test(rng, cells):
             return RadialTest(1, rng.exponential() * 20.0, spacing, caps, cells)
 
 
-def left_side(test, K, growth, r, steps=20_001):
-    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+@cache
+def sphere(K, steps=20_001):
+    """Return masses and middles of cells of X = 1 + U_1."""
     edges = np.linspace(0.0, 2.0, steps)
-    mass, x = np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+    return np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+
+
+def left_side(test, K, growth, r):
+    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+    mass, x = sphere(K)
     nodes = test.spacing * np.arange(len(test.caps))
     size = np.sqrt((r - 1.0) ** 2 + 2.0 * r * x)  # |r U + d|
     inside = size <= test.end
@@ -143,6 +150,7 @@ def found(K, epsilon, delta, effort=FAST):
     return test.bound(L2(1.0, K), epsilon, delta, np.full(K, 1 / K))
 
 
+@cache
 def gamma(K, epsilon, delta):
     """Return the mean variance of generalised gamma noise."""
     ball = L2(1.0, K)
@@ -153,18 +161,18 @@ def gamma(K, epsilon, delta):
     ("K", "epsilon", "delta", "ratio"),
     [
         (5, 1.0, 1e-6, 1.02),
-        (10, 1.0, 1e-6, 1.02),
         (100, 1.0, 1e-6, 1.03),
         (30, 1.0, 0.1, 1.01),
-        (5, 0.3, 1e-3, 1.06),
     ],
 )
 def test_bound_is_near_generalised_gamma_noise(K, epsilon, delta, ratio):
-    noise = min(gamma(K, epsilon, delta), float(gaussian_sigma(epsilon, delta)) ** 2)
+    noise = float(gaussian_sigma(epsilon, delta)) ** 2
+    if delta < 0.1:  # or it is as good
+        noise = min(gamma(K, epsilon, delta), noise)
     assert noise / ratio <= found(K, epsilon, delta) <= noise
 
 
-@pytest.mark.parametrize(("K", "ratio"), [(2, 1.045), (5, 1.007), (10, 1.004)])
+@pytest.mark.parametrize(("K", "ratio"), [(5, 1.007), (10, 1.004)])
 def test_more_effort_is_within_a_per_cent_from_five_dimensions_on(K, ratio):
     noise = min(gamma(K, 1.0, 1e-6), staircase_minimum(K, 1.0)[1])
     assert noise / ratio <= found(K, 1.0, 1e-6, FINE) <= noise
@@ -183,8 +191,17 @@ def test_small_epsilon_takes_groups_of_steps():
     assert 0.7 * gamma(6, 1e-3, 1e-7) <= found(6, 1e-3, 1e-7) <= gamma(6, 1e-3, 1e-7)
 
 
-@pytest.mark.parametrize("K", [2, 7, 40])
-@pytest.mark.parametrize("budget", [(0.1, 1e-4), (0.4, 1e-9), (6.0, 1e-3), (2.0, 0.2)])
+@pytest.mark.parametrize(
+    ("K", "budget"),
+    [
+        (2, (0.1, 1e-4)),
+        (2, (6.0, 1e-3)),
+        (7, (0.4, 1e-9)),
+        (7, (2.0, 0.2)),
+        (40, (0.4, 1e-9)),
+        (40, (6.0, 1e-3)),
+    ],
+)
 def test_something_is_found_for_every_budget_and_never_above_known_noise(K, budget):
     normal = float(gaussian_sigma(*budget)) ** 2
     noise = min(normal, staircase_minimum(K, budget[0])[1])

