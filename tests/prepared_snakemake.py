@@ -7,6 +7,7 @@ environment of its own. The jobs of such a run are processes with imports of the
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -73,6 +74,7 @@ def serve() -> None:
     from snakemake.cli import get_argument_parser
 
     get_argument_parser()  # which imports the plugins
+    gc.freeze()  # what is imported is no garbage of a start
     for line in sys.stdin:
         child = os.fork()
         if not child:
