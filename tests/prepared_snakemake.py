@@ -7,6 +7,7 @@ environment of its own. The jobs of such a run are processes with imports of the
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -28,8 +29,11 @@ class Starts:
         self.environment = environment
         self.process: subprocess.Popen[str] | None = None
 
-    def run(self, folder: Path, arguments: list[str], output: Path, **variables: str) -> int:
-        """Exit code of `python -m snakemake` in a folder; what it says is in a file."""
+    def begin(self, folder: Path, arguments: list[str], output: Path, **variables: str) -> int:
+        """Process, a group of its own, of `python -m snakemake` in a folder; `wait` for its end.
+
+        What it says is in a file.
+        """
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, __file__], env=self.environment, stdin=subprocess.PIPE,
@@ -40,6 +44,11 @@ class Starts:
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
+
+    def wait(self) -> tuple[int, float]:
+        """Exit code of what was begun, and its processor seconds, with those of its jobs."""
+        code, seconds = self.process.stdout.readline().split()
+        return int(code), float(seconds)
 
     def end(self) -> None:
         """End the process, if it was started."""
@@ -52,6 +61,7 @@ def become_snakemake(
     folder: str, arguments: list[str], output: str, environment: dict[str, str]
 ) -> None:
     """Do in a forked process what `python -m snakemake` does, and leave as it does."""
+    os.setsid()
     signal.alarm(SECONDS)
     os.chdir(folder)
     os.environ.clear()
@@ -65,7 +75,7 @@ def become_snakemake(
 
 
 def serve() -> None:
-    """Answer each line of the input with the exit code of a start."""
+    """Answer each line of the input with the process of a start, then its exit code and time."""
     import grimp  # noqa: F401 - as each start imports it, and what follows
     import nbformat  # noqa: F401
     import requests  # noqa: F401
@@ -73,12 +83,16 @@ def serve() -> None:
     from snakemake.cli import get_argument_parser
 
     get_argument_parser()  # which imports the plugins
+    gc.freeze()  # what is imported is no garbage of a start
     for line in sys.stdin:
         child = os.fork()
         if not child:
             become_snakemake(**json.loads(line))
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        sys.stdout.write(f"{code}\n")
+        sys.stdout.write(f"{child}\n")
+        sys.stdout.flush()
+        _, status, used = os.wait4(child, 0)
+        code, seconds = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+        sys.stdout.write(f"{code} {seconds}\n")
         sys.stdout.flush()
 
 

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -20,19 +19,28 @@ import numpy as np
 import pytest
 
 from pipeline_copy import ROOT, command, copy_into, environment
-from prepared_snakemake import Starts
+from prepared_snakemake import SECONDS, Starts
 
 FIGURE = "figures/flipped-huber-2023/figure-1.svg"
 TABLE = "results/flipped-huber-2023/figure-1.csv"
 SWEEP = "quick/results/flipped-huber-2023/table-3/diabetes-chosen.csv"
 MAKES, DRAWS = "flipped_huber_2023_figure_1_table", "flipped_huber_2023_figure_1_figure"
 SWEEPS = "flipped_huber_2023_table_3_sweep_table"
-QUICK = {"files": ("config.quick.yaml",)}
+QUICK = {"files": ("config.quick.yaml", "small.yaml")}
+SMALL = """\
+flipped_huber_2023:
+  table_3:
+    passes: [2]
+    steps: {low: 0.05, high: 2.0, count: 2, spacing: log}
+    clips: {low: 0.1, high: 10.0, count: 2, spacing: log}
+"""
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    return copy_into(tmp_path_factory.mktemp("repository"))
+    folder = copy_into(tmp_path_factory.mktemp("repository"))
+    (folder / "small.yaml").write_text(SMALL)
+    return folder
 
 
 STARTS = Starts(environment())
@@ -44,11 +52,26 @@ def _an_end_of_starts():
     STARTS.end()
 
 
-def snakemake(folder, *arguments, variables=None, **options):
-    """Exit code of a start and what it said."""
+def begin(folder, *arguments, variables=None, **options):
+    """Process of a start, and the file of what it says."""
     output = folder / "said.txt"
+    output.unlink(missing_ok=True)
     _, _, _, *given = command(*arguments, **options)  # python -m snakemake
-    code = STARTS.run(folder, given, output, **(variables or {}))
+    return STARTS.begin(folder, given, output, **(variables or {})), output
+
+
+def told(output, words):
+    """Wait until a start has said some words."""
+    until = time.monotonic() + SECONDS
+    while not (output.exists() and words in output.read_text(encoding="utf-8")):
+        assert time.monotonic() < until, f"not said: {words}"
+        time.sleep(0.02)
+
+
+def snakemake(folder, *arguments, **options):
+    """Exit code of a start and what it said."""
+    _, output = begin(folder, *arguments, **options)
+    code, _ = STARTS.wait()
     return code, output.read_text(encoding="utf-8")
 
 
@@ -251,22 +274,17 @@ def test_a_module_that_is_edited_while_a_run_goes_on_fails_its_jobs(copy):
     module = copy / "src/dpnoise_papers/flipped_huber_2023/table_3/protocols.py"
     before = module.read_text()
     (copy / SWEEP).unlink(missing_ok=True)
-    process = subprocess.Popen(
-        command(SWEEP, **QUICK), cwd=copy, env=environment(), stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    said = []
+    _, output = begin(copy, SWEEP, **QUICK)
     try:
-        for line in process.stdout:
-            said.append(line)
-            if " jobs, about " in line:  # planned
-                module.write_text(before + "\nEDITED = 1\n")
+        told(output, " jobs, about ")  # planned
+        module.write_text(before + "\nEDITED = 1\n")
+        code, _ = STARTS.wait()
     finally:
-        process.stdout.close()
-        process.wait(timeout=300)
         module.write_text(before)
-    assert process.returncode == 1
-    assert "code of this job changed while the run went on: src/dpnoise_papers/" in "".join(said)
+    assert code == 1
+    assert "code of this job changed while the run went on: src/dpnoise_papers/" in (
+        output.read_text()
+    )
     assert not (copy / SWEEP).exists()
 
 
@@ -297,22 +315,11 @@ def test_results_depend_neither_on_the_number_of_cores_nor_on_an_interruption(co
     assert len((copy / SWEEP).read_text().splitlines()) > 1
     first = digest(copy / SWEEP)
     shutil.rmtree(copy / "quick")
-    process = subprocess.Popen(
-        command(SWEEP, cores=2, **QUICK),
-        cwd=copy,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    for line in process.stdout:
-        if f"rule {SWEEPS}" in line:
-            break
+    process, output = begin(copy, SWEEP, cores=2, **QUICK)
+    told(output, f"rule {SWEEPS}")
     time.sleep(1.0)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.stdout.close()
-    process.wait(timeout=60)
+    os.killpg(process, signal.SIGKILL)
+    assert STARTS.wait()[0] == -signal.SIGKILL
     assert not (copy / SWEEP).exists()
     succeed(copy, "--unlock", **QUICK)
     succeed(copy, SWEEP, cores=2, **QUICK)
@@ -428,17 +435,12 @@ def test_a_submission_to_slurm_of_a_sweep_of_100_000_points_is_planned_in_second
         "balle_wang_2018": {"gain_crossings": {"epsilons": listed}},
     }
     (copy / "large.yaml").write_text(json.dumps(large))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # A process of its own, whose time is counted.
-    done = subprocess.run(
-        command("--profile", "profiles/slurm", "--dry-run", files=["large.yaml"]), cwd=copy,
-        env=environment(), capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
+    _, output = begin(copy, "--profile", "profiles/slurm", "--dry-run", files=["large.yaml"])
+    code, seconds = STARTS.wait()
+    said = output.read_text(encoding="utf-8")
+    assert code == 0, said
     assert SWEEPS in said
     names = set(re.findall(r"Group job (\S+)", said))
     assert 1 < len(names) <= 25
     assert said.count("Group job") == len(names)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 15
+    assert seconds < 12

@@ -107,6 +107,11 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
     """
     if not paths:
         raise ConfigError("config: no file given")
+    return _validated(_read(paths), overrides)
+
+
+def _read(paths: Iterable[str | Path]) -> dict[str, Any]:
+    """Plain settings of YAML files, later ones over earlier ones."""
     merged: dict[str, Any] = {}
     mistakes = []
     for path in paths:
@@ -120,12 +125,17 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
             merged = _merge(merged, content)
         else:
             mistakes.append(f"{path}: expected a mapping, got {type(content).__name__}")
-    if not mistakes:
-        try:
-            return validate(_merge(merged, _retyped(dict(overrides or {}))))
-        except YamlError as error:
-            mistakes.append(str(error))
-    raise _refusal(mistakes)
+    if mistakes:
+        raise _refusal(mistakes)
+    return merged
+
+
+def _validated(settings: dict[str, Any], overrides: Mapping[str, Any] | None) -> Any:  # noqa: ANN401
+    """Typed config of plain settings, with those of the command line over them."""
+    try:
+        return validate(_merge(settings, _retyped(dict(overrides or {}))))
+    except YamlError as error:
+        raise _refusal([str(error)]) from None
 
 
 def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -274,9 +284,10 @@ def load_run(
     `dpnoise_papers.config.load`. ConfigError names every mistake, or the changed settings of a run
     that would write over the papers' results.
     """
-    paper = run = load(papers)
+    plain = _read([papers])
+    paper = run = validate(plain)
     if over or overrides:
-        run = load(papers, *over, overrides=overrides)
+        run = _validated(_merge(plain, _read(over)), overrides)
     changed = settings_changed(run, paper)
     shared = {kind for kind in ("results", "figures") if places(run)[kind] == kind}
     if changed and shared:

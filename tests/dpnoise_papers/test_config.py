@@ -2,6 +2,7 @@ import copy
 import json
 import math
 import sys
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,9 +25,12 @@ from dpnoise_papers.config import (
 )
 from dpnoise_papers.item import MODULES
 from dpnoise_papers.settings import Section, Seeded
+from dpnoise_papers.strict_yaml import read_yaml
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+CONFIG, QUICK = ROOT / "config.yaml", ROOT / "config.quick.yaml"
+SHIPPED = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
 WRONG = {
     int: [True, 2.0, "2", None, [2], -(10**6), 10**13],
     float: [math.nan, math.inf, "1", None, [1.0], True, 1e301, -1e301],
@@ -78,7 +82,7 @@ def changed(path, value, node=SHIPPED):
 def written(folder, *contents):
     paths = [folder / f"{place}.yaml" for place in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
-        text = content if isinstance(content, str) else yaml.safe_dump(content)
+        text = content if isinstance(content, str) else yaml.dump(content, Dumper=DUMPER)
         path.write_text(text, encoding="utf-8")
     return paths
 
@@ -104,6 +108,17 @@ def accepted(path, wrong):
     return True
 
 
+KEPT = cache(read_yaml)
+
+
+@pytest.fixture(autouse=True)
+def _what_ships_is_read_once(monkeypatch):
+    def read(path):
+        return (KEPT if path in {CONFIG, QUICK} else read_yaml)(path)
+
+    monkeypatch.setattr(module, "read_yaml", read)
+
+
 @pytest.fixture
 def refusal(tmp_path):
     """Load some contents, which must be refused, and return the message."""
@@ -117,7 +132,7 @@ def refusal(tmp_path):
 
 
 def test_what_ships_is_usable_and_handed_on_unchanged():
-    config = load(ROOT / "config.yaml")
+    config = load(CONFIG)
     assert (config.seed, config.strict) == (SHIPPED["seed"], SHIPPED["strict"])
     for paper in MODULES:
         for name, section in SHIPPED.get(paper, {}).items():
@@ -129,7 +144,7 @@ def test_what_ships_is_usable_and_handed_on_unchanged():
 
 
 def test_quick_results_are_kept_apart_from_the_real_ones():
-    quick = load(ROOT / "config.yaml", ROOT / "config.quick.yaml")
+    quick = load(CONFIG, QUICK)
     assert all(folder.startswith("quick/") for folder in places(quick).values())
 
 
@@ -204,7 +219,7 @@ def test_all_mistakes_are_listed_in_one_message(refusal):
 def test_a_file_is_read_strictly(content, told, tmp_path):
     (path,) = written(tmp_path, content)
     with pytest.raises(ConfigError) as caught:
-        load(ROOT / "config.yaml", path)
+        load(CONFIG, path)
     assert told in str(caught.value)
     assert str(path) in str(caught.value) or "__use_yte__" in content
 
@@ -222,12 +237,10 @@ def test_every_unreadable_file_is_named(tmp_path):
 
 def test_mappings_merge_and_lists_are_replaced_as_snakemake_does(tmp_path):
     utils = pytest.importorskip("snakemake.utils")
-    quick = yaml.safe_load((ROOT / "config.quick.yaml").read_text(encoding="utf-8"))
+    quick = yaml.safe_load(QUICK.read_text(encoding="utf-8"))
     theirs = copy.deepcopy(SHIPPED)
     utils.update_config(theirs, copy.deepcopy(quick))
-    assert load(ROOT / "config.yaml", ROOT / "config.quick.yaml") == load(
-        *written(tmp_path, theirs)
-    )
+    assert load(CONFIG, QUICK) == load(*written(tmp_path, theirs))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +261,7 @@ def test_mappings_merge_and_lists_are_replaced_as_snakemake_does(tmp_path):
 )
 def test_switches_on_the_command_line_work_at_any_depth(overrides, path, value):
     # Snakemake hands over text: --config strict=true data='{offline: true}'
-    found = load(ROOT / "config.yaml", overrides=overrides)
+    found = load(CONFIG, overrides=overrides)
     for name in path:
         found = getattr(found, name)
     assert found == value
@@ -290,11 +303,11 @@ def test_the_seed_is_set_once(refusal):
     paper, name = next(
         (paper, name)
         for paper in MODULES
-        for name, section in getattr(load(ROOT / "config.yaml"), paper)
+        for name, section in getattr(load(CONFIG), paper)
         if hasattr(section, "seed")
     )
-    assert load(ROOT / "config.yaml", overrides={"seed": 5}).seed == 5
-    changed_seed = load(ROOT / "config.yaml", overrides={"seed": 5})
+    assert load(CONFIG, overrides={"seed": 5}).seed == 5
+    changed_seed = load(CONFIG, overrides={"seed": 5})
     assert getattr(getattr(changed_seed, paper), name).seed == 5
     assert f"{paper}.{name}.seed: " in refusal(SHIPPED, {paper: {name: {"seed": 5}}})
 
@@ -339,19 +352,19 @@ def test_a_paper_whose_settings_all_have_defaults_needs_no_section(monkeypatch):
 
 @pytest.fixture(scope="module")
 def paper():
-    return load("config.yaml")
+    return load(CONFIG)
 
 
 def test_settings_of_the_papers_are_not_changed(paper):
     assert settings_changed(paper, paper) == []
     apart = {"strict": True, "data": {"offline": True, "cache": "data/else"}, "folder": "mine"}
-    assert settings_changed(load("config.yaml", overrides=apart), paper) == []
+    assert settings_changed(load(CONFIG, overrides=apart), paper) == []
 
 
 def test_a_changed_setting_is_named_with_both_values(paper):
     new = {"table_3_replicates": {"variants": {"new": {"passes": [2]}}}}
     changed = {"seed": 7, "flipped_huber_2023": new, **OTHER}
-    found = settings_changed(load("config.yaml", overrides=changed), paper)
+    found = settings_changed(load(CONFIG, overrides=changed), paper)
     named = {one["setting"]: (one["paper"], one["run"]) for one in found}
     old = list(paper.inid_2024.figure_2.dimensions)
     assert named.pop("seed") == (paper.seed, 7)
@@ -362,13 +375,13 @@ def test_a_changed_setting_is_named_with_both_values(paper):
 
 
 def test_a_run_by_the_papers_settings_writes_their_results_or_elsewhere():
-    run, changed = load_run("config.yaml", overrides={"data": {"offline": True}})
+    run, changed = load_run(CONFIG, overrides={"data": {"offline": True}})
     assert changed == []
     assert places(run) == {
         "results": "results", "figures": "figures", "logs": "logs",
         "benchmarks": "logs/benchmarks",
     }  # fmt: skip
-    run, changed = load_run("config.yaml", overrides={"folder": "runs/again"})
+    run, changed = load_run(CONFIG, overrides={"folder": "runs/again"})
     assert changed == []
     assert places(run)["benchmarks"] == "runs/again/logs/benchmarks"
 
@@ -376,7 +389,7 @@ def test_a_run_by_the_papers_settings_writes_their_results_or_elsewhere():
 @pytest.mark.parametrize("more", [{}, {"pathvars": {"results": "mine"}}])
 def test_other_settings_never_write_over_the_papers_results(more):
     with pytest.raises(ConfigError) as caught:
-        load_run("config.yaml", overrides=OTHER | more)
+        load_run(CONFIG, overrides=OTHER | more)
     said = str(caught.value)
     assert "config: 1 setting(s) are not those of config.yaml" in said
     assert "inid_2024.figure_2.dimensions: [1, 2] instead of [1, 2, 3" in said
@@ -387,23 +400,23 @@ def test_other_settings_never_write_over_the_papers_results(more):
     "own", [{"folder": "mine"}, {"pathvars": {"results": "mine/a", "figures": "mine/b"}}]
 )
 def test_other_settings_with_a_folder_of_their_own(own):
-    run, changed = load_run("config.yaml", overrides=OTHER | own)
+    run, changed = load_run(CONFIG, overrides=OTHER | own)
     assert [one["setting"] for one in changed] == ["inid_2024.figure_2.dimensions"]
     assert places(run)["results"].startswith("mine")
 
 
 def test_many_changes_are_counted_and_some_named():
     with pytest.raises(ConfigError, match=r"- and \d+ more\n") as caught:
-        load_run("config.yaml", "config.quick.yaml", overrides={"folder": None})
+        load_run(CONFIG, QUICK, overrides={"folder": None})
     assert len(str(caught.value).splitlines()) == 6
 
 
 @pytest.mark.parametrize("folder", ["results", "figures/x", "logs", "data/mine"])
 def test_the_folder_of_a_run_lies_outside_the_papers_results(folder):
     with pytest.raises(ConfigError, match="outside those of the papers"):
-        load_run("config.yaml", overrides={"folder": folder})
+        load_run(CONFIG, overrides={"folder": folder})
     with pytest.raises(ConfigError, match="below the repository"):
-        load_run("config.yaml", overrides={"folder": "../x"})
+        load_run(CONFIG, overrides={"folder": "../x"})
 
 
 SPELLINGS = ["./results", "results/", "results//x", "results/./sub", "figures", "figures/x"]
@@ -420,11 +433,11 @@ PLACES = [
 @pytest.mark.parametrize(("kind", "spelling", "more"), PLACES)
 def test_no_spelling_takes_a_folder_of_the_papers(kind, spelling, more):
     if f"{kind}" == spelling.strip("./") and not more:  # the papers' settings in their own place
-        run, _ = load_run("config.yaml", overrides={"pathvars": {kind: spelling}})
+        run, _ = load_run(CONFIG, overrides={"pathvars": {kind: spelling}})
         assert places(run)[kind] == kind
         return
     with pytest.raises(ConfigError, match=r"folder of its own|a folder apart from"):
-        load_run("config.yaml", overrides={"pathvars": {kind: spelling}} | more)
+        load_run(CONFIG, overrides={"pathvars": {kind: spelling}} | more)
 
 
 @pytest.mark.parametrize("target", ["results", "results/inid-2024", "figures", "data/raw"])
@@ -446,7 +459,7 @@ def test_no_link_takes_a_folder_of_the_papers(tmp_path, monkeypatch, target):
 )  # fmt: skip
 def test_downloads_lie_apart_from_results(cache, more):
     with pytest.raises(ConfigError, match=r"data\.cache: expected a folder apart from"):
-        load_run("config.yaml", overrides={"data": {"cache": cache}} | more)
+        load_run(CONFIG, overrides={"data": {"cache": cache}} | more)
 
 
 @pytest.mark.parametrize(
@@ -457,25 +470,25 @@ def test_downloads_lie_apart_from_results(cache, more):
 )  # fmt: skip
 def test_a_run_has_a_folder_that_can_be_one(folder):
     with pytest.raises(ConfigError, match="folder: expected a"):
-        load("config.yaml", overrides={"folder": json.dumps(folder)})
+        load(CONFIG, overrides={"folder": json.dumps(folder)})
 
 
 @pytest.mark.parametrize("folder", ["mine", "runs/mine", "runs/my run", "läufe/ä-1", "a.b", "1"])
 def test_folders_that_people_use(folder):
     text = f'"{folder}"'  # as text: 1 would be a number
-    assert places(load("config.yaml", overrides={"folder": text}))["results"] == f"{folder}/results"
+    assert places(load(CONFIG, overrides={"folder": text}))["results"] == f"{folder}/results"
 
 
 def test_long_values_are_cut_in_messages():
     listed = {"inid_2024": {"figure_2": {"dimensions": list(range(1, 50_000))}}}
     for more in ({}, {"seed": "x" * 10**6}, {"typo" * 10_000: 1}):
         with pytest.raises(ConfigError) as caught:
-            load_run("config.yaml", overrides=listed | more)
+            load_run(CONFIG, overrides=listed | more)
         assert len(str(caught.value)) < 3000
 
 
 def test_many_mistakes_are_counted_and_some_named():
     wrong = {"inid_2024": {"figure_2": {"dimensions": [-1] * 10_000}}}
     with pytest.raises(ConfigError, match=r"(?s)config: 10000 mistake.*and 9950 more") as caught:
-        load("config.yaml", overrides=wrong)
+        load(CONFIG, overrides=wrong)
     assert len(str(caught.value)) < 20_000

@@ -22,7 +22,6 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise.calibration.calibrate import calibrate
 from dpnoise_papers.item import PART
 from dpnoise_papers.making import PROCESSOR_TIME
 from dpnoise_papers.result_files import write_text
@@ -157,6 +156,8 @@ class Expected(NamedTuple):
 
 def work() -> float:
     """Processor seconds of the fixed work, without imports and compilation."""
+    from dpnoise.calibration.calibrate import calibrate  # noqa: PLC0415 - slow to import
+
     calibrate("flipped-huber", epsilon=1.0, delta=1e-8, dimension=3)
     began = time.process_time()
     for epsilon in _EPSILONS:

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from dpnoise.mechanisms.compare import best
+from dpnoise_papers.beyond import tables as module
 from dpnoise_papers.beyond.tables import (
+    BestJoint,
     best_joint,
     flipped_huber_rows,
     inid_rows,
@@ -32,7 +34,7 @@ from dpnoise_papers.result_files import read_table
 BUDGETS = ((1.0, 1e-6), (2.0, 1e-6))
 BOX = ((0.02, 150.0), (0.02, 50.0))
 GAUSSIAN, LAPLACE = ("gaussian", "optimal"), ("laplace", "optimal")
-EPSILONS = (0.25, 0.5, 0.75, 1.0)
+EPSILONS = (0.5, 0.6, 0.8, 1.0)
 GRID = {"dimensions": (12, 1, 5), "epsilons": (1.0,), "deltas": (1e-6, 0.0)}
 PLAIN = {0.0: {"Laplace"}, 1e-6: {"Laplace", "Gaussian"}}
 
@@ -95,15 +97,22 @@ def test_no_variance_is_below_the_floor_and_joint_noise_is_nearest(over_dimensio
     assert lowest["noise"].tolist() == ["staircase in the norm", "K-norm"]
 
 
-def test_the_floor_does_not_fall_with_the_dimension():
-    K = [16, 20, 1]
-    gain = pd.DataFrame({"dimension": K, "epsilon": 0.3, "delta": 1e-6, "flipped_huber": 1e9,
+def test_the_floor_does_not_fall_with_the_dimension(monkeypatch):
+    """Of a smaller dimension it counts where it is larger, at the same budget."""
+    floors = {(0.3, 16): 5.0, (0.3, 20): 4.0, (0.3, 1): 2.0, (0.6, 20): 1.0}
+
+    def planted(sensitivities, epsilon, delta):
+        return BestJoint("planted", delta, 10.0, floors[epsilon, len(sensitivities)])
+
+    monkeypatch.setattr(module, "best_joint", planted)
+    epsilon, K = zip(*floors, strict=True)
+    gain = pd.DataFrame({"dimension": K, "epsilon": epsilon, "delta": 1e-6, "flipped_huber": 1e9,
                          "gaussian": 1e9, "laplace": 1e9})  # fmt: skip
-    table = joint_noise(JointNoise(budgets=((0.3, 1e-6),)), gain)
-    assert table["dimension"].drop_duplicates().tolist() == K
-    floors = table.drop_duplicates("dimension").sort_values("dimension")["floor"]
-    assert floors.is_monotonic_increasing
-    assert (table["over_floor"] >= 1).all()
+    table = joint_noise(JointNoise(budgets=((0.3, 1e-6), (0.6, 1e-6))), gain)
+    joint = table[table["mechanism"] == "joint"]
+    assert joint["dimension"].tolist() == [16, 20, 1, 20]
+    assert joint["floor"].tolist() == [5.0, 5.0, 2.0, 1.0]
+    assert joint["over_floor"].tolist() == [2.0, 2.0, 5.0, 10.0]
 
 
 def vector(dimension, delta):
@@ -117,7 +126,7 @@ def vector(dimension, delta):
 
 
 def test_rows_are_those_of_the_items_with_joint_noise_beside():
-    items = [vector(3, 1e-8), vector(5, 1e-8), vector(20, 1e-6)]
+    items = [vector(3, 1e-8), vector(5, 1e-8), vector(10, 1e-6)]
     rows = flipped_huber_rows(*items)
     assert rows["item"].tolist() == ["figure-4a"] * 4 + ["figure-4b"] * 4 + ["table-2"] * 4
     assert rows["variance"].tolist() == pd.concat(items)["variance"].tolist()
@@ -157,7 +166,7 @@ def test_some_points_of_each_figure_are_kept_its_ends_first(beside_errors):
     ends = beside_errors.groupby("item").agg(
         {"epsilon": ["min", "max"], "dimension": ["min", "max"]}
     )
-    assert ends.loc["figure-1a"].tolist() == [0.25, 1.0, 6, 6]
+    assert ends.loc["figure-1a"].tolist() == [0.5, 1.0, 6, 6]
     assert ends.loc["figure-3b"].tolist() == [0.5, 0.5, 1, 6]
     assert set(beside_errors.loc[beside_errors["item"] == "figure-3b", "dimension"]) == {1, 6}
     assert len(beside_errors[beside_errors["item"] == "figure-4"]) == 4

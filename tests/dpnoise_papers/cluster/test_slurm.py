@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -181,7 +182,7 @@ sys.path.insert(0, {sources!r})
 from dpnoise_papers.cluster.slurm import Groups, begin
 from snakemake.logging import logger
 import dpnoise_papers.cluster.slurm as slurm
-slurm.GRACE, slurm._ONE, slurm._UNSENT = 12.0, 4.0, 3.0
+slurm.GRACE, slurm._UNLOCK, slurm._ONE, slurm._UNSENT = 16.0, 12.0, 4.0, 3.0
 
 rule made:
     output: "made"
@@ -200,108 +201,142 @@ AFTER_A_LOOK = (
 FAIL_AFTER = 150
 
 
-@pytest.fixture
-def start(tmp_path):
-    """Start a run of one job through the toy, and end it with the test."""
-    variables = install(tmp_path / "toy")
-    (tmp_path / "toy/then-silent").touch()
-    running = []
+class Toy:
+    """A cluster in a folder, and a run of one job through it."""
 
-    def start(shell, *arguments, resources=""):
+    def __init__(self, folder):
+        self.folder, self.toy = folder, folder / "toy"
+        self.variables = os.environ | install(self.toy)
+        (self.toy / "then-silent").touch()
+        self.run = None
+
+    def start(self, shell, resources=""):
         text = SNAKEFILE.format(sources=str(SOURCES), shell=shell, resources=resources)
-        (tmp_path / "Snakefile").write_text(text)
+        (self.folder / "Snakefile").write_text(text)
         profile = ["--executor", "slurm", "--jobs", "2", "--slurm-status-command", "squeue"]
         soon = ["--slurm-init-seconds-before-status-checks", "1", "--retries", "0"]
-        run = subprocess.Popen(
+        self.run = subprocess.Popen(
             [sys.executable, "-m", "snakemake", *profile, *soon, "--default-resources", "mem_mb=9",
-             "runtime=1", *arguments],
-            cwd=tmp_path, env=os.environ | variables | {"PYTHONPATH": str(SOURCES)}, text=True,
+             "runtime=1"],
+            cwd=self.folder, env=self.variables | {"PYTHONPATH": str(SOURCES)}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        running.append(run)
-        return run
 
-    yield start
-    for run in running:
-        run.kill()
-        run.communicate()
-    (tmp_path / "toy/silent").unlink(missing_ok=True)
-    subprocess.run([tmp_path / "toy/bin/scancel"], env=os.environ | variables, check=True)
+    def signalled_at_a_look(self, number):
+        """Signal the run once it has asked the queue."""
+        for _ in range(FAIL_AFTER * 5):
+            if (self.toy / "looks").exists():
+                return self.run.send_signal(number)
+            time.sleep(0.2)
+        return pytest.fail(f"no look within {FAIL_AFTER} s")
 
+    def said(self):
+        """What the run says until it ends; one that does not end fails the test."""
+        try:
+            return self.run.communicate(timeout=FAIL_AFTER)[0]
+        except subprocess.TimeoutExpired:
+            self.run.kill()
+            return pytest.fail(f"the run hangs:\n{self.run.communicate()[0][-3000:]}")
 
-def said(run):
-    """What a run says until it ends; one that does not end fails the test."""
-    try:
-        return run.communicate(timeout=FAIL_AFTER)[0]
-    except subprocess.TimeoutExpired:
-        run.kill()
-        return pytest.fail(f"the run hangs:\n{run.communicate()[0][-3000:]}")
-
-
-def until(condition):
-    for _ in range(FAIL_AFTER * 5):
-        if condition():
-            return
-        time.sleep(0.2)
-    pytest.fail(f"not within {FAIL_AFTER} s")
+    def end(self):
+        self.run.kill()
+        self.run.communicate()
+        (self.toy / "silent").unlink(missing_ok=True)
+        subprocess.run([self.toy / "bin/scancel"], env=self.variables, check=True)
 
 
-def test_a_queue_that_fails_for_a_while_is_waited_for(start, tmp_path):
-    run = start(AFTER_A_LOOK)
-    output = said(run)
-    assert run.returncode == 0, output
-    assert "squeue does not tell states of jobs (slurm error: Unable to contact" in output
-    assert "squeue answers again after" in output
-    assert "invalid option" not in output
-    assert not list((tmp_path / ".snakemake").glob("slurm.*"))
+def silent_for_a_while(toy):
+    toy.start(AFTER_A_LOOK)
+    return toy.said()
 
 
-def test_a_signal_ends_a_run_while_the_queue_fails(start, tmp_path):
-    run = start("sleep 600")
-    until((tmp_path / "toy/looks").exists)
+def signalled_in_silence(toy):
+    toy.start("sleep 600")
+    toy.signalled_at_a_look(signal.SIGTERM)
     began = time.monotonic()
-    run.send_signal(signal.SIGTERM)
     time.sleep(2)
-    (tmp_path / "toy/silent").unlink()
-    output = said(run)
-    assert run.returncode == 1, output
+    (toy.toy / "silent").unlink()
+    output = toy.said()
     assert time.monotonic() - began < 30
-    assert "--name" in (tmp_path / "toy/cancelled").read_text()
-    assert not list((tmp_path / ".snakemake/locks").glob("*"))
-    assert "could not be cancelled" not in output
+    return output
 
 
-def test_jobs_that_cannot_be_cancelled_are_told_and_the_run_ends(start, tmp_path):
-    (tmp_path / "toy/then-silent").write_text("commands hang")
-    run = start("sleep 600")
-    until((tmp_path / "toy/looks").exists)
-    run.send_signal(signal.SIGINT)
-    output = said(run)
-    assert run.returncode == 1, output
-    assert "could not be cancelled (no answer within 4 s)" in output
-    assert "when it answers, scancel --name" in output
-    assert not list((tmp_path / ".snakemake/locks").glob("*"))
+def signalled_where_commands_hang(toy):
+    (toy.toy / "then-silent").write_text("commands hang")
+    toy.start("sleep 600")
+    toy.signalled_at_a_look(signal.SIGINT)
+    return toy.said()
 
 
-def test_the_reason_of_sbatch_reaches_the_user(start):
-    run = start("touch {output}", resources="resources: constraint='nosuch'")
-    output = said(run)
-    assert run.returncode == 1
-    assert "sbatch refuses rule_made: sbatch: error: Batch job submission failed: Invalid" in output
+def refused_by_sbatch(toy):
+    toy.start("touch {output}", resources="resources: constraint='nosuch'")
+    return toy.said()
 
 
-def test_a_group_that_the_plugin_loses_is_told_and_the_run_can_be_ended(start, tmp_path):
-    (tmp_path / ".snakemake").mkdir()
-    (tmp_path / ".snakemake/slurm_logs").write_text("a file where the plugin wants a folder")
-    run = start("touch {output}", resources='group: "batch"')
-    for line in run.stdout:
+def lost_by_the_plugin(toy):
+    (toy.folder / ".snakemake").mkdir()
+    (toy.folder / ".snakemake/slurm_logs").write_text("a file where the plugin wants a folder")
+    toy.start("touch {output}", resources='group: "batch"')
+    for line in toy.run.stdout:
         if "plugin lost 1 submission(s)" in line:
             break
     else:
         pytest.fail("the run ended without a word")
-    run.send_signal(signal.SIGINT)
-    output = said(run)
-    assert run.returncode == 1, output
+    toy.run.send_signal(signal.SIGINT)
+    return toy.said()
+
+
+RUNS = (
+    silent_for_a_while, signalled_where_commands_hang, signalled_in_silence, lost_by_the_plugin,
+    refused_by_sbatch,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Toy of a run, and what it said; all go on side by side, as they wait most of the time."""
+    toys = {run: Toy(tmp_path_factory.mktemp("cluster")) for run in RUNS}
+    with ThreadPoolExecutor(len(RUNS)) as pool:
+        outputs = {run: pool.submit(run, toy) for run, toy in toys.items()}
+        yield lambda run: (toys[run], outputs[run].result())
+    for toy in toys.values():
+        toy.end()
+
+
+def test_a_queue_that_fails_for_a_while_is_waited_for(ran):
+    toy, output = ran(silent_for_a_while)
+    assert toy.run.returncode == 0, output
+    assert "squeue does not tell states of jobs (slurm error: Unable to contact" in output
+    assert "squeue answers again after" in output
+    assert "invalid option" not in output
+    assert not list((toy.folder / ".snakemake").glob("slurm.*"))
+
+
+def test_a_signal_ends_a_run_while_the_queue_fails(ran):
+    toy, output = ran(signalled_in_silence)
+    assert toy.run.returncode == 1, output
+    assert "--name" in (toy.toy / "cancelled").read_text()
+    assert not list((toy.folder / ".snakemake/locks").glob("*"))
+    assert "could not be cancelled" not in output
+
+
+def test_jobs_that_cannot_be_cancelled_are_told_and_the_run_ends(ran):
+    toy, output = ran(signalled_where_commands_hang)
+    assert toy.run.returncode == 1, output
+    assert "could not be cancelled (no answer within 4 s)" in output
+    assert "when it answers, scancel --name" in output
+    assert not list((toy.folder / ".snakemake/locks").glob("*"))
+
+
+def test_the_reason_of_sbatch_reaches_the_user(ran):
+    toy, output = ran(refused_by_sbatch)
+    assert toy.run.returncode == 1
+    assert "sbatch refuses rule_made: sbatch: error: Batch job submission failed: Invalid" in output
+
+
+def test_a_group_that_the_plugin_loses_is_told_and_the_run_can_be_ended(ran):
+    toy, output = ran(lost_by_the_plugin)
+    assert toy.run.returncode == 1, output
 
 
 def test_a_folder_of_logs_that_cannot_be_made_is_refused(tmp_path):

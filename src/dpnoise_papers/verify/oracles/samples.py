@@ -120,9 +120,7 @@ def delta(noise: str, form: str, size: Number, rate: Number, epsilon: Number) ->
     seams = sorted((p for p in (arb(0), m, -m, 2 * m) if (p - high) * sign > 0), key=float)
     ends = [high, *seams[::sign], arb(_FAR * sign)]
     # ends: a ball of the integral, however wide
-    parts = [
-        acb.integral(lambda y, _, at=(a + b) / 2: gap(y, at), a, b) for a, b in pairwise(ends)
-    ]
+    parts = [acb.integral(lambda y, _, at=(a + b) / 2: gap(y, at), a, b) for a, b in pairwise(ends)]
     return sum(parts).real * sign / _height(noise)
 
 

@@ -40,7 +40,7 @@ def table():
     return statements.statements(Theory(seed=7, trials=200))
 
 
-def violations(name, n=200):
+def violations(name, n=50):
     outcome = RUN[name](generator(3, name), n)
     return int(np.sum(~(outcome.margin >= -outcome.tolerance)))
 
@@ -178,14 +178,14 @@ def test_a_search_that_steps_instead_of_doubling_is_no_efficient_one(monkeypatch
     run = {one.id: one.run for one in statements.ORDERS}["section-3-search"]
     whole = cache(algorithm._searched)
     monkeypatch.setattr(algorithm, "_searched", whole)
-    assert np.max(run(generator(3, "b"), 30).ratio) < 2
+    assert np.max(run(generator(3, "b"), 10).ratio) < 2
 
     def by_steps(epsilon, delta, digits):
         low, high, count = whole(epsilon, delta, digits)
         return low, high, count + int(high)
 
     monkeypatch.setattr(algorithm, "_searched", by_steps)
-    assert np.max(run(generator(3, "b"), 30).ratio) > 20
+    assert np.max(run(generator(3, "b"), 10).ratio) > 20
 
 
 def test_the_example_of_the_one_norm_is_a_bound_and_no_order():

@@ -16,6 +16,7 @@ import pytest
 from dpnoise import SampledLaplace
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.inid_2024.deep import accounting
 from dpnoise_papers.inid_2024.deep.accounting import upper_epsilon
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 from dpnoise_papers.inid_2024.table_4.noise import (
@@ -36,7 +37,7 @@ from dpnoise_papers.inid_2024.table_4.noise import (
     table_4_accounting,
     table_4_laplace_measured,
 )
-from table_4_toys import SIZES, variants
+from table_4_toys import SIZES, unaccounted, variants
 
 SETTINGS = DeepLearning(
     samples=1000,
@@ -93,18 +94,19 @@ def test_noise_of_spr_by_closed_forms():
 
 @cache
 def budgets(*, rate, epochs):
-    table = table_4_accounting(
-        DeepLearning(
-            samples=1000,
-            rate=rate,
-            epochs=epochs,
-            layers=[[1, 10]],
-            budgets=[
-                {"noise": "gaussian", "delta": 1e-5, "epsilon": 2.0},
-                {"noise": "laplace", "delta": 0.0, "epsilon": 2.0},
-            ],
-        )
+    settings = DeepLearning(
+        samples=1000,
+        rate=rate,
+        epochs=epochs,
+        layers=[[1, 10]],
+        budgets=[
+            {"noise": "gaussian", "delta": 1e-5, "epsilon": 2.0},
+            {"noise": "laplace", "delta": 0.0, "epsilon": 2.0},
+        ],
     )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounting, "_INTERVAL", 1e-3)
+        table = table_4_accounting(settings)
     assert list(table.columns) == list(ACCOUNTING_COLUMNS)
     return table.set_index("accountant")
 
@@ -205,14 +207,14 @@ def test_pure_noise_keeps_what_it_states(table):
     assert kept == pytest.approx(8.0, rel=0.02)
     assert (table.loc["renyi", "epsilon_upper"] < 7.9).all()
     unit = table.loc[("renyi", "iid"), "unit"]
-    assert upper_epsilon(1.0 / unit, 1e-5, 50, 0.1) == pytest.approx(8.0, rel=1e-6)
+    assert upper_epsilon(1.0 / unit, 1e-5, 5000, 0.1) == pytest.approx(8.0, rel=1e-6)
 
 
 def test_ends_with_delta_meet_where_one_group_has_all_of_the_gradient(table):
     ends = ["epsilon_lower", "epsilon_upper"]
     for variant in ("stated", "renyi"):
         one = table.loc[(variant, "iid")]
-        account = SampledLaplace(one["unit"], 0.1).epsilon(1e-5, steps=50)
+        account = SampledLaplace(one["unit"], 0.1).epsilon(1e-5, steps=5000)
         assert one[ends].tolist() == pytest.approx(list(account), rel=1e-8)
         for scheme in set(PRINTED_AS) - {"iid"}:  # one group may lose less than all together
             some = table.loc[(variant, scheme)]
@@ -223,7 +225,7 @@ def test_ends_with_delta_meet_where_one_group_has_all_of_the_gradient(table):
 def test_noise_and_signal_by_closed_forms(table):
     iid = table.xs("iid", level="scheme")
     unit = iid.loc["stated", "unit"]
-    assert unit == pytest.approx(1.0 / math.log1p(math.expm1(8.0 / 50.0) / 0.1), rel=1e-9)
+    assert unit == pytest.approx(1.0 / math.log1p(math.expm1(8.0 / 5000.0) / 0.1), rel=1e-9)
     size = math.sqrt(2.0 * SIZES.sum())
     assert iid.loc["stated", "noise_l2"] == pytest.approx(unit * size / 100.0, rel=1e-9)
     assert iid.loc["stated", "signal_flat"] == pytest.approx(SIZES.sum() ** -0.5, rel=1e-12)
@@ -290,7 +292,7 @@ def test_ends_over_all_shapes_by_gradients_clipped_both_ways(scheme):
 
 @pytest.fixture
 def laplace():
-    return variants().copy()
+    return unaccounted().copy()
 
 
 def shapes(**ratios):

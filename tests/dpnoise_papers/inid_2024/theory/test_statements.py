@@ -207,7 +207,7 @@ def times(factor, function):
 def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
     monkeypatch.setattr(place, name, wrong)
     for row in rows:
-        assert violations(row, 8 if place is optimum else 40) > 0, row
+        assert violations(row, {optimum: 8, privacy: 20}.get(place, 40)) > 0, row
 
 
 def swapped(found):
