@@ -36,7 +36,7 @@ from dpnoise.privacy.vector import profile_of_shares
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -156,26 +156,23 @@ def chosen(
 
     `lattice` admits events on the lattice of the outputs.
     """
-    size = len(runs[0])
+    size, claim = len(runs[0]), plan.claim
 
-    claim = plan.claim
-
-    def scores(hits: Counts, false_hits: Counts) -> list[Array]:
-        low, high = _least(hits, size, plan.miss), _most(false_hits, size, plan.miss)
-        for_epsilon = (low - plan.delta) / high
-        if claim is None:
-            return [for_epsilon]
-        p, q, one = hits / size, false_hits / size, 1.0 / size
-        most = claim.most(q)
-        slope = (claim.most(np.minimum(q + one, 1.0)) - most) / one
-        variance = p * (1.0 - p) + one + slope**2 * (q * (1.0 - q) + one)
-        significance = (p - most) / np.sqrt(variance / size)
-        return [for_epsilon, low - claim.most(high), significance]
+    def scores(hits: Counts, false_hits: Counts) -> Iterator[Array]:
+        """For epsilon; by the excess over the claim, as it is proved and in standard deviations."""
+        low, high = clopper_pearson(hits, false_hits, size, plan.miss)
+        yield (low - plan.delta) / high
+        if claim is not None:
+            yield low - claim.most(high)
+            p, q, one = hits / size, false_hits / size, 1.0 / size
+            most = claim.most(q)
+            slope = (claim.most(np.minimum(q + one, 1.0)) - most) / one
+            variance = p * (1.0 - p) + one + slope**2 * (q * (1.0 - q) + one)
+            yield (p - most) / np.sqrt(variance / size)
 
     values = statistics.values(runs[0]), statistics.values(runs[1])
     outputs = lattice_candidates(runs) if lattice else ()
-    kinds = 1 if claim is None else 3
-    return choose(chain(statistic_candidates(values), outputs), scores, kinds)
+    return choose(chain(statistic_candidates(values), outputs), scores)
 
 
 def judged(
@@ -188,7 +185,7 @@ def judged(
         values = statistics.values(outputs[0]), statistics.values(outputs[1])
         counts += np.array([event.counts(outputs, values) for event in events])
     each = plan.miss / (2.0 * len(events))
-    low, high = _least(counts[:, 0], size, each), _most(counts[:, 1], size, each)
+    low, high = clopper_pearson(counts[:, 0], counts[:, 1], size, each)
     found = tuple(
         Judged(
             event.words(statistics.names),
@@ -317,27 +314,17 @@ def smallest_delta(noise: Any, sensitivity: Any, epsilon: float) -> float:  # no
     return float(profile_of_shares(shares, np.asarray(epsilon)).lower)
 
 
-def clopper_pearson(hits: ArrayLike, runs: int, miss: float) -> tuple[Array, Array]:
-    """Clopper-Pearson bounds of the probability of an event, one-sided.
+def clopper_pearson(hits: ArrayLike, false_hits: ArrayLike, runs: int, miss: float) -> Pair:
+    """Clopper-Pearson bounds p >= low and q <= high of the probabilities of an event, one-sided.
 
-    The event happened `hits` times, a number or an array, in `runs` runs. Each bound is wrong with
-    a probability of at most `miss`.
+    The event happened `hits` times, a number or an array, in `runs` runs on the input of p, and
+    `false_hits` times on that of q. Each bound is wrong with a probability of at most `miss`.
     """
-    return _least(hits, runs, miss), _most(hits, runs, miss)
-
-
-def _least(hits: ArrayLike, runs: int, miss: float) -> Array:
-    """The lower bound of `clopper_pearson`."""
-    count = np.asarray(hits, dtype=float)
-    low = special.betaincinv(np.maximum(count, 1), runs - count + 1, miss)
-    return np.where(count == 0, 0.0, low)
-
-
-def _most(hits: ArrayLike, runs: int, miss: float) -> Array:
-    """The upper bound of `clopper_pearson`."""
-    count = np.asarray(hits, dtype=float)
-    high = special.betainccinv(count + 1, np.maximum(runs - count, 1), miss)
-    return np.where(count == runs, 1.0, high)
+    p_count, q_count = np.asarray(hits, dtype=float), np.asarray(false_hits, dtype=float)
+    with np.errstate(invalid="ignore"):
+        low = special.betaincinv(np.maximum(p_count, 1), runs - p_count + 1, miss)
+        high = special.betainccinv(q_count + 1, np.maximum(runs - q_count, 1), miss)
+    return np.where(p_count == 0, 0.0, low), np.where(q_count == runs, 1.0, high)
 
 
 def proved_epsilon(low: float, high: float, delta: float) -> float:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Pair = tuple[Array, Array]
     Counts = NDArray[np.int64]
-    Scores = Callable[[Counts, Counts], list[Array]]
+    Scores = Callable[[Counts, Counts], Iterable[Array]]
 
 _THRESHOLDS = 200  # for each statistic and direction, evenly, and as many towards either end
 _LARGEST = 1e300
@@ -135,19 +135,19 @@ def thresholds(levels: Array) -> list[Event]:
     ]
 
 
-def choose(candidates: Iterable[SomeEvents], scores: Scores, kinds: int) -> list[AnyEvent]:
-    """The event of maximum score, for each of `kinds` scores of the frequencies behind p and q."""
-    best: list[AnyEvent] = [Event(0, 1.0, 0.0, exact=False, swapped=False)] * kinds
-    maximum = [-np.inf] * kinds
+def choose(candidates: Iterable[SomeEvents], scores: Scores) -> list[AnyEvent]:
+    """The event of maximum score, for each score of the frequencies behind p and q."""
+    best: dict[int, AnyEvent] = {}
+    maximum: dict[int, float] = {}
     for some in candidates:
         for swapped in (False, True):
             gains = scores(some.hits[swapped], some.hits[not swapped])
             for k, gain in enumerate(gains):
-                if gain.size and gain.max() > maximum[k]:
+                if gain.size and gain.max() > maximum.get(k, -np.inf):
                     place = int(gain.argmax())
                     maximum[k] = float(gain[place])
                     best[k] = some.event(place, swapped=swapped)
-    return list(dict.fromkeys(best))
+    return list(dict.fromkeys(best.values())) or [Event(0, 1.0, 0.0, exact=False, swapped=False)]
 
 
 def statistic_candidates(runs: Pair) -> Iterator[_StatisticCandidates]:

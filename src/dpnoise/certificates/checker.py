@@ -52,10 +52,12 @@ class Interval:
         return Interval(self.lo - other.hi, self.hi - other.lo)
 
     def __mul__(self, other: Interval) -> Interval:
-        if self.lo >= 0 <= other.lo:
-            return Interval(self.lo * other.lo, self.hi * other.hi)
-        ends = [x * y for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
-        return Interval(min(ends), max(ends))
+        x, y = (other, self) if other.lo.numerator < 0 else (self, other)
+        if y.lo.numerator < 0:
+            ends = [u * v for u in (x.lo, x.hi) for v in (y.lo, y.hi)]
+            return Interval(min(ends), max(ends))
+        lo, hi = (y.hi if x.lo.numerator < 0 else y.lo), (y.lo if x.hi.numerator < 0 else y.hi)
+        return Interval(x.lo * lo, x.hi * hi)
 
     def __truediv__(self, other: Interval) -> Interval:  # by positive numbers
         if other.lo <= 0:
@@ -65,7 +67,7 @@ class Interval:
 
 def rounded(x: Fraction | int, up: int) -> Fraction:
     """A number of 256 binary digits, not below (up = 1) or not above (up = 0) `x`."""
-    n, d = x.numerator, x.denominator
+    n, d = x.as_integer_ratio()
     if n.bit_length() <= BITS >= d.bit_length():
         return x if type(x) is Fraction else Fraction(x)
     shift = BITS - n.bit_length() + d.bit_length()
@@ -109,11 +111,11 @@ def mills(x: Fraction) -> Interval:
         for k in range(n - 1, -1, -1):
             tail = Interval(max(k, 1)) / (Interval(x) + tail)
         return tail
-    total, term, n = Interval(0), Interval(x), 0
+    total, term, square, n = Interval(0), Interval(x), Interval(x * x), 0
     # ends: each term is below half the one before
     while n < 40 or term.hi > Fraction(1, 1 << BITS):  # from n = 16 on each term is below half
         total, n = total + term, n + 1
-        term = term * Interval(x * x) / Interval(2 * n + 1)
+        term = term * square / Interval(2 * n + 1)
     return root(Interval(*HALF_PI)) * exp(x * x / 2) - total - Interval(0, 2 * term.hi)
 
 
@@ -373,10 +375,8 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         return correlated(noise, ball, epsilon)
     if kind in ("radial", "norm-staircase"):
         unit = noise["ball"]
-        is_one = kind_of(unit) == "spheroid"
-        norm = (
-            root(Interval(in_spheroid(unit, ball)[0])).hi if is_one else size(ball, factors(unit))
-        )
+        oval = kind_of(unit) == "spheroid"
+        norm = root(Interval(in_spheroid(unit, ball)[0])).hi if oval else size(ball, factors(unit))
         if kind == "norm-staircase":
             return of_loss(number(noise["epsilon"]) * math.ceil(norm), epsilon, laplace=False)
         if (noise["power"], noise["bound"]) == ("1", "infinity"):
@@ -427,11 +427,10 @@ def check(data: bytes) -> str:
     lower, upper = number(content["delta"]["lower"]), number(content["delta"]["upper"])
     epsilon, relation = number(content["epsilon"]), content["relation"]
     found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
-    K = sum(len(sides) for sides, _, _ in factors(content["sensitivity"]))
-    good = relation in ("replace-one", "add-remove") and repr(content["dimension"]) == repr(K)
-    kinds = {kind for _, _, kind in factors(content["sensitivity"])}
+    ball = factors(content["sensitivity"])
     other = {"add-remove": {*COUNTS[1:]}, "replace-one": {COUNTS[0]}}
-    good = good and not kinds & other[relation]
+    good = repr(content["dimension"]) == repr(sum(len(sides) for sides, _, _ in ball))
+    good = good and relation in other and not {kind for _, _, kind in ball} & other[relation]
     if not good or not lower <= upper <= 1 or epsilon != float(epsilon):
         raise ValueError("expected another relation or dimension, lower <= upper <= 1, doubles")
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):

@@ -167,6 +167,7 @@ class _Layers:
         self.k = noise.shape + 1.0
         low = float(special.gammaincinv(self.k, _TAIL))
         high = float(special.gammainccinv(self.k, _TAIL))
+        self.median = float(special.gammaincinv(self.k, 0.5))
         self.bounded = noise.edge < math.inf
         self.low, self.high = min(low, noise.edge), min(high, noise.edge)
 
@@ -190,13 +191,12 @@ class _Layers:
             return 1.0 / radius, low, high
 
     def masses(self, v: Array) -> tuple[Array, Array]:
-        """Masses of the cells between nodes `v`, and a bound on the error of each tail."""
-        below, above = special.gammainc(self.k, v), special.gammaincc(self.k, v)
-        left = below < 0.5
-        mass = np.where(left[1:], np.diff(below), -np.diff(above))
-        straddles = left[:-1] & ~left[1:]
-        mass = np.where(straddles, 1.0 - below[:-1] - above[1:], mass)
-        error = 2.0 * relative_error(self.k) * np.minimum(below, above)
+        """Masses of the cells between rising nodes `v`, and a bound on the error of each tail."""
+        split = int(np.searchsorted(v, self.median))
+        below, above = special.gammainc(self.k, v[:split]), special.gammaincc(self.k, v[split:])
+        middle = 1.0 - below[-1:] - above[:1] if 0 < split < v.size else []
+        mass = np.concatenate([np.diff(below), middle, -np.diff(above)])
+        error = 2.0 * relative_error(self.k) * np.concatenate([below, above])
         return np.maximum(mass, 0.0) / self.whole, error / self.whole
 
     def atom(self) -> float:
