@@ -133,7 +133,7 @@ def published(model):
     return mechanism
 
 
-def audited(model, pair, runs=700, mechanism=None, seed=6):
+def audited(model, pair, runs=1000, mechanism=None, seed=6):
     claim = {"epsilon": model.epsilon, "delta": DELTA, "seed": stream(seed)}
     return audit_mechanism(mechanism or published(model), *pair, runs=runs, **claim)
 
@@ -143,7 +143,7 @@ def audited(model, pair, runs=700, mechanism=None, seed=6):
 def test_linear_models_stand_the_audit(model, pair):
     assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
     # A value that is refused or told from others shows in few runs; a scale of noise does not.
-    found = audited(model, pair(), 700 if pair is opposite else 90)
+    found = audited(model, pair(), 1000 if pair is opposite else 120)
     assert not found.contradicted, found
 
 
@@ -156,7 +156,7 @@ def test_linear_models_stand_the_audit(model, pair):
     ],
 )
 def test_other_settings_stand_the_audit(settings):
-    found = audited(clone(LINEAR).set_params(**settings), opposite(), 400)
+    found = audited(clone(LINEAR).set_params(**settings), opposite())
     assert not found.contradicted, found
 
 
@@ -175,7 +175,7 @@ def test_principal_components_stand_the_audit(noise, relation):
         pairs = [(extreme, without), (single, none)]
     for pair in pairs:
         assert len(published(model)(pair[1], stream(0))) == LENGTHS["DPPCA"]
-        found = audited(model, pair, 90)
+        found = audited(model, pair, 120)
         assert not found.contradicted, found
 
 
@@ -194,7 +194,7 @@ def test_the_function_stands_the_audit_as_well(relation):
 
     first, other = huge()
     pair = (first, other) if relation == "replace-one" else (other, (other[0][1:],))
-    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=90, seed=stream(7))
+    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=250, seed=stream(7))
     assert not found.contradicted, found
 
 
@@ -245,7 +245,7 @@ def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alo
             model.random_state = rng
             return model.fit(features, y).coef_
 
-    claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 450}
+    claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 600}
     healthy = audit_mechanism(mechanism, X, other, seed=stream(9), **claim)
     assert not healthy.contradicted
     assert healthy.advantage <= 0.05
@@ -328,7 +328,7 @@ class ShowsFoundLabels(DPLogisticRegression):
 def test_what_depends_on_one_value_is_caught(fault, pair):
     own = {"classes": (0, 1)} if issubclass(fault, DPLogisticRegression) else {"target_bound": 1.0}
     LENGTHS[fault.__name__] = LENGTHS[fault.__mro__[1].__name__]
-    found = audited(fault(**own, **PUBLIC), pair(), 240)
+    found = audited(fault(**own, **PUBLIC), pair(), 300)
     assert found.contradicted
     assert found.advantage > 0.8
 
@@ -342,7 +342,7 @@ def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
     monkeypatch.setattr(pipelines, "released_components", leaky)
     model = DPPCA(relation="add-remove", max_samples=100, **COMPONENTS)
     first, _ = huge()
-    found = audited(model, (first, tuple(part[REST] for part in first)), 240)
+    found = audited(model, (first, tuple(part[REST] for part in first)), 300)
     assert found.contradicted
     assert found.advantage > 0.8
 
@@ -370,6 +370,6 @@ def test_a_known_seed_is_caught(model):
     def mechanism(dataset, _):
         return plain(dataset, stream(10))
 
-    found = audited(model, huge(), 240, mechanism)
+    found = audited(model, huge(), 300, mechanism)
     assert found.contradicted
     assert found.advantage > 0.8

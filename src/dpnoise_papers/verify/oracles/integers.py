@@ -100,10 +100,10 @@ class Integers:
     def delta(self, d: int, epsilon: float) -> Number:
         """Privacy profile at a shift by d and epsilon >= 0; no loss up to -d/2 is above 0."""
         delta, level = mp.mpf(0), Fraction(epsilon)
-        least = mp.mpf(10) ** (-mp.mp.dps - 5)
+        negligible = mp.mpf(10) ** (-mp.mp.dps - 5)
         k = -(d // 2)
         # ends: weights fall to nothing
-        while self.psi(k) < _DEEPEST and not (delta and self.weight(k) < delta * least):
+        while self.psi(k) < _DEEPEST and not (delta and self.weight(k) < delta * negligible):
             gap = self.loss(k, d) - level
             if gap > 0:
                 delta -= self.weight(k) * mp.expm1(-_number(gap))
