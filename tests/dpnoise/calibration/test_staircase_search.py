@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dpnoise import DiscreteStaircase, Staircase, calibrate, vector_profile
+from dpnoise.calibration import staircase_search
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 
@@ -36,12 +37,15 @@ def test_a_delta_that_the_account_resolves_only_beyond_the_share():
     assert found.variance < 0.7 * pure.variance
 
 
-def test_a_delta_too_small_to_be_used_leaves_the_pure_staircase():
-    """In one coordinate; in 20 at the end of this file."""
+def test_a_delta_too_small_to_be_used_leaves_the_pure_staircase(monkeypatch):
+    monkeypatch.setattr(staircase_search, "_POINTS", 20)
     pure = calibrate("staircase", epsilon=1.0)
     found = calibrate("staircase", epsilon=1.0, delta=1e-250)
     assert found.variance <= pure.variance
     assert found.variance == pytest.approx(pure.variance, rel=1e-6)
+    budget = {"epsilon": 1.0, "sensitivity": 10_000, "dimension": 4}
+    pure = calibrate("discrete-staircase", **budget)
+    assert calibrate("discrete-staircase", delta=1e-250, **budget).variance <= pure.variance
 
 
 @pytest.mark.parametrize(
@@ -82,5 +86,3 @@ def test_integer_noise_of_great_sensitivity_is_close_to_continuous_noise():
     stairs, smooth = calibrate("discrete-staircase", **budget), calibrate("staircase", **budget)
     assert stairs.variance == pytest.approx(smooth.variance, rel=1e-5)
     assert stairs.certified_by == ("vector profile", "lattice")
-    pure = calibrate("discrete-staircase", **(budget | {"delta": 1e-250}))
-    assert pure.variance <= calibrate("discrete-staircase", **(budget | {"delta": 0.0})).variance
