@@ -1,6 +1,7 @@
 import math
 import re
 from base64 import b64decode
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from dpnoise_papers.claims.interval import Band
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import loose_numbers, references
 from dpnoise_papers.item import papers
+from dpnoise_papers.review import documents as module
 from dpnoise_papers.review.documents import (
     WIDTH,
     WIDTHS,
@@ -172,14 +174,16 @@ def test_every_thin_curve_keeps_its_colour(drawing):
         assert np.abs(pixels - wanted).max(axis=1).min() <= 12
 
 
-def test_figures_shrink_until_they_keep_to_the_budget(tmp_path):
+def test_figures_shrink_until_they_keep_to_the_budget(tmp_path, monkeypatch):
     drawing = tmp_path / "cloud.png"
     places = np.random.default_rng(1).integers((2100, 900), size=(500, 2))
     image = Image.new("RGB", (2148, 960), "white")
     for x, y in places.tolist():
         ImageDraw.Draw(image).ellipse([x, y, x + 30, y + 30], COLOURS[x % 6])
     image.save(drawing)
-    sizes = [2 * len(picture(drawing, width).address) for width in WIDTHS]
+    made = cache(picture)
+    monkeypatch.setattr(module, "picture", made)
+    sizes = [2 * len(made(drawing, width).address) for width in WIDTHS]
     for budget in (*sizes, min(sizes) - 1):
         fitting = [width for width, size in zip(WIDTHS, sizes, strict=True) if size <= budget]
         found = pictures({"a": drawing, "b": drawing}, budget)
