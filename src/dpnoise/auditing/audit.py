@@ -159,7 +159,7 @@ def chosen(
     size, claim = len(runs[0]), plan.claim
 
     def scores(hits: Counts, false_hits: Counts) -> Iterator[Array]:
-        """For epsilon; by the excess over the claim, as it is proved and in standard deviations."""
+        # for epsilon; by the excess over the claim, as it is proved and in standard deviations
         low, high = clopper_pearson(hits, false_hits, size, plan.miss)
         yield (low - plan.delta) / high
         if claim is not None:

@@ -194,7 +194,7 @@ class _Layers:
         """Masses of the cells between rising nodes `v`, and a bound on the error of each tail."""
         split = int(np.searchsorted(v, self.median))
         below, above = special.gammainc(self.k, v[:split]), special.gammaincc(self.k, v[split:])
-        middle = 1.0 - below[-1:] - above[:1] if 0 < split < v.size else []
+        middle = 1.0 - below[-1:] - above[:1]  # nothing where all nodes are on one side
         mass = np.concatenate([np.diff(below), middle, -np.diff(above)])
         error = 2.0 * relative_error(self.k) * np.concatenate([below, above])
         return np.maximum(mass, 0.0) / self.whole, error / self.whole

@@ -119,9 +119,15 @@ def delta(noise: str, form: str, size: Number, rate: Number, epsilon: Number) ->
         low, high = (low, middle) if gap(middle, middle) > 0 else (middle, high)
     seams = sorted((p for p in (arb(0), m, -m, 2 * m) if (p - high) * sign > 0), key=float)
     ends = [high, *seams[::sign], arb(_FAR * sign)]
+
+    def between(a: Number, b: Number) -> Number:
+        def at_point(y: Number, _: Any) -> Number:  # noqa: ANN401 - whether to be analytic: it is
+            return gap(y, (a + b) / 2)
+
+        return acb.integral(at_point, a, b)
+
     # ends: a ball of the integral, however wide
-    parts = [acb.integral(lambda y, _, at=(a + b) / 2: gap(y, at), a, b) for a, b in pairwise(ends)]
-    return sum(parts).real * sign / _height(noise)
+    return sum(between(a, b) for a, b in pairwise(ends)).real * sign / _height(noise)
 
 
 def transform(noise: str, form: str, size: Number, rate: Number, s: Number) -> Number:
@@ -140,16 +146,15 @@ def transform(noise: str, form: str, size: Number, rate: Number, s: Number) -> N
     ends = [m / 2, m, reach] if fixed else [-reach, -m, arb(0), m, reach]
 
     def whole(function: Callable[[tuple[Any, Any], bool], Number]) -> Number:
-        def at_point(y: Number, analytic: bool, at: Number) -> Number:
-            pair = densities(noise, "removed" if fixed else form, m, rate, y, at=at)
-            return function(pair, analytic)
+        def between(a: Number, b: Number) -> Number:
+            def at_point(y: Number, analytic: bool) -> Number:  # noqa: FBT001 - likewise
+                pair = densities(noise, "removed" if fixed else form, m, rate, y, at=(a + b) / 2)
+                return function(pair, analytic)
+
+            return acb.integral(at_point, a, b)
 
         # ends: a ball of the integral, however wide
-        parts = [
-            acb.integral(lambda y, analytic, at=(a + b) / 2: at_point(y, analytic, at), a, b)
-            for a, b in pairwise(ends)
-        ]
-        return sum(parts) / _height(noise)
+        return sum(between(a, b) for a, b in pairwise(ends)) / _height(noise)
 
     if not fixed:
         return whole(term)
