@@ -147,7 +147,7 @@ def transform(noise: str, form: str, size: Number, rate: Number, s: Number) -> N
 
     def whole(function: Callable[[tuple[Any, Any], bool], Number]) -> Number:
         def between(a: Number, b: Number) -> Number:
-            def at_point(y: Number, analytic: bool) -> Number:  # noqa: FBT001 - likewise
+            def at_point(y: Number, analytic: bool) -> Number:
                 pair = densities(noise, "removed" if fixed else form, m, rate, y, at=(a + b) / 2)
                 return function(pair, analytic)
 
