@@ -16,6 +16,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration.published import first_private_index, theorem_8_delta
+from dpnoise.noise.grafted import flipped_huber_variance
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 KINDS = {"flipped-huber": FlippedHuber, "offset-symmetric-gaussian": OffsetSymmetricGaussian}
@@ -33,9 +34,9 @@ def everything(kind, private, resolution):
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.9, 1e-4), (3.0, 1e-6), (0.5, 0.2)])
 def test_one_coordinate_is_the_best_of_all_points(family, epsilon, delta):
     budget = {"epsilon": epsilon, "delta": delta}
-    found = calibrate(family, **budget, method="grid", box=BOX, resolution=(24, 18))
+    found = calibrate(family, **budget, method="grid", box=BOX, resolution=(16, 12))
     least = everything(
-        KINDS[family], lambda noise: privacy_profile(noise, 1.0, epsilon) <= delta, (24, 18)
+        KINDS[family], lambda noise: privacy_profile(noise, 1.0, epsilon) <= delta, (16, 12)
     )
     assert found.variance == least
     assert found.delta <= delta
@@ -46,13 +47,13 @@ def test_one_coordinate_is_the_best_of_all_points(family, epsilon, delta):
 @pytest.mark.parametrize("family", KINDS)
 def test_several_coordinates_are_the_best_of_all_points(family):
     found = calibrate(
-        family, epsilon=2.0, delta=1e-3, dimension=3, method="grid", box=BOX, resolution=(14, 12)
+        family, epsilon=2.0, delta=1e-3, dimension=3, method="grid", box=BOX, resolution=(10, 9)
     )
 
     def private(noise):
         return vector_profile(noise, 1.0, 2.0, copies=3, rtol=1e-4).estimate <= 1e-3
 
-    assert found.variance == everything(KINDS[family], private, (14, 12))
+    assert found.variance == everything(KINDS[family], private, (10, 9))
     assert found.variance >= calibrate(family, epsilon=2.0, delta=1e-3, dimension=3).infimum
 
 
@@ -121,7 +122,7 @@ def printed(alpha, gamma, epsilon, dimension):
         omega = 2 * (mp.sqrt(2 * mp.pi) * mp.ncdf(-a / g) + 2 * g / a * mp.sinh(a * a / g**2 / 2))
         tail = mp.sqrt(mp.pi / 2) / omega
         low, high = mp.mpf(0), a / g + 2
-        for _ in range(200):
+        for _ in range(80):
             middle = (low + high) / 2
             low, high = (middle, high) if mp.ncdf(-middle) > tail else (low, middle)
         extra = k * cost / (2 * g * l2)
@@ -191,10 +192,9 @@ def test_no_pair_on_a_grid_is_vouched_for_with_less_variance():
             "flipped-huber", epsilon=epsilon, delta=delta, dimension=dimension, method="sufficient"
         )
         kept = theorem_8_delta(alpha, gamma, 1.0, epsilon, dimension) <= delta
-        variances = [
-            FlippedHuber(a, g).var() for a, g in zip(alpha[kept], gamma[kept], strict=True)
-        ]
-        assert min(variances) >= found.infimum * (1.0 - 1e-9)
+        assert np.min(flipped_huber_variance(alpha[kept], gamma[kept])) >= found.infimum * (
+            1.0 - 1e-9
+        )
 
 
 def test_bad_input_is_named_at_once():
