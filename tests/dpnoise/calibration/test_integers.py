@@ -67,7 +67,9 @@ def test_wide_noise_is_close_to_the_continuous_one(family):
 def test_no_scanned_scale_is_smaller(epsilon, delta, size):
     """Delta of the discrete Gaussian does not fall with sigma; it has dips."""
     found = calibrate("discrete-gaussian", epsilon=epsilon, delta=delta, sensitivity=size)
-    for less in np.linspace(0.1, 1 - 1e-5, 130) * found.noise.sigma:
+    # For small losses, which are close together, delta falls; a few scales show as much.
+    count = 130 if epsilon >= 5.0 else 40
+    for less in np.linspace(0.1, 1 - 1e-5, count) * found.noise.sigma:
         if less > 0.01:
             assert privacy_profile(DiscreteGaussian(less), size, epsilon) > delta
 
@@ -82,7 +84,7 @@ def test_delta_of_the_discrete_gaussian_has_dips():
 def test_delta_of_discrete_laplace_noise_falls_with_the_scale():
     for size in (1, 2, 5):
         for epsilon in (0.1, 1.0, 5.0):
-            betas = np.geomspace(0.05, 1.0 * size / epsilon, 300)
+            betas = np.geomspace(0.05, 1.0 * size / epsilon, 100)
             delta = [float(privacy_profile(DiscreteLaplace(b), size, epsilon)) for b in betas]
             assert np.all(np.diff(delta) <= 1e-15)
 

@@ -178,7 +178,7 @@ def test_subbotin():
         assert off(value, exact) < (4e-12 if noise.p < 100 else 4e-11) + blur, (noise, shift)
 
 
-@for_all("p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 300.0, 999.0, 1000.0])
+@for_all("p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 1000.0])
 def test_subbotin_at_the_edge_of_the_bulk(p):
     """At round numbers and where a shift leaves the bulk p^(1/p): p from just above 1 to 1000."""
     noise, edge = Subbotin(p, 1.0), p ** (1.0 / p)
@@ -263,7 +263,7 @@ def test_staircase_of_many_low_steps():
 def test_the_largest_shift_is_the_worst(noise):
     """For the staircase too, whose density is not log-concave."""
     shifts = np.sort(
-        np.concatenate([np.linspace(0, 4, 81), np.random.default_rng(2).uniform(0, 4, 40)])
+        np.concatenate([np.linspace(0, 4, 41), np.random.default_rng(2).uniform(0, 4, 20)])
     )
     delta = privacy_profile(noise, shifts[:, None], np.array([0.0, 0.1, 0.5, 0.8, 1.0, 1.7]))
     assert np.all(np.diff(delta, axis=0) >= -1e-13 * delta[1:])

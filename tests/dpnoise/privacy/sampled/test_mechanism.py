@@ -168,7 +168,7 @@ def test_what_is_out_of_reach_is_said():
         SampledGaussian(0.0144116, 0.4637).epsilon(1e-20, steps=2644865)
 
 
-@pytest.mark.parametrize("steps", [2, 3, 1000])
+@pytest.mark.parametrize("steps", [2, 1000])
 @pytest.mark.parametrize(("sigma", "rate", "delta"), [
     (2.8705253395018246, 1.128919664097609e-09, 1.7820538244099514e-111),
     (10.0, 1e-8, 1e-100),
