@@ -5,6 +5,7 @@ import os
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -41,11 +42,13 @@ SEARCHES = {
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.integers": ("_estimated",),
+    "dpnoise.auditing.noise": ("calibrate", "calibrate_joint"),
+    "dpnoise.calibration.histogram.calibrate": ("calibrate",),
 }
 ASKING = (
-    "mechanisms/", "cli/test_best", "cli/test_calibrate", "dpnoise/test_account", "test_front",
-    "sensitivity/test_counts", "joint/test_correlated", "optimality/test_closed_forms",
-    "optimality/test_error_floor", "optimality/test_rearrangement", "optimality/test_cube",
+    "mechanisms/", "dpnoise/cli/", "dpnoise/test_account", "test_front", "test_examples",
+    "test_literature", "sensitivity/test_counts", "joint/test_vectors",
+    "optimality/test_closed_forms", "optimality/test_error_floor", "optimality/test_rearrangement", "optimality/test_cube",
 )  # fmt: skip
 _KNOWN = {}
 
@@ -59,8 +62,12 @@ def _key(x):
 
 
 def _kept(search):
+    shape = signature(search)
+
     def remembered(*arguments, **named):
-        key = search.__name__, *map(_key, [*arguments, *named, *named.values()])
+        asked = shape.bind(*arguments, **named)
+        asked.apply_defaults()
+        key = search.__name__, *map(_key, asked.arguments.values())
         if key not in _KNOWN:
             _KNOWN[key] = search(*arguments, **named)
         return _KNOWN[key]
@@ -72,9 +79,9 @@ def _kept(search):
 def asked_once(request):
     if any(place in str(request.path) for place in ASKING):
         monkeypatch = request.getfixturevalue("monkeypatch")
-        for module, names in SEARCHES.items():
+        places = [import_module(module) for module in SEARCHES]  # none is made of what is patched
+        for place, names in zip(places, SEARCHES.values(), strict=True):
             for name in names:
-                place = import_module(module)
                 monkeypatch.setattr(place, name, _kept(getattr(place, name)))
     return _KNOWN.clear
 

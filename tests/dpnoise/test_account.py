@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+import dpnoise
 from dpnoise import (
     L1,
     L2,
@@ -60,10 +61,11 @@ def few_points(monkeypatch):
 
 
 def sets():
-    for K in (1, 2, 5):
+    for K in (1, 5):
         yield from (L1(1.0, of=K, relation=R), L2(1.0, of=K, relation=R))
-        yield from (LInf(1.0, of=K, relation=R), Box(SIDES[:K], relation=R))
-        yield from (AtMost(min(2, K), of=K, relation=R), Ellipsoid(SIDES[:K], relation=R))
+        yield from (LInf(1.0, of=K, relation=R), Ellipsoid(SIDES[:K], relation=R))
+    for K in (1, 2, 5):
+        yield from (Box(SIDES[:K], relation=R), AtMost(min(2, K), of=K, relation=R))
         yield Product(L2(1.0, of=K), LInf(0.5, of=1), relation=R)
         yield Counts(min(2, K), of=K, relation=R)
         yield Counts(min(2, K), of=K, relation="replace-one")
@@ -106,7 +108,7 @@ def test_every_mechanism_for_every_set(ball, budget):
         assert np.shape(release(np.zeros(ball.dimension), row.noise)) == (ball.dimension,)
 
 
-@pytest.mark.parametrize("ball", [AtMost(2, of=5, relation=R)])
+@pytest.mark.parametrize("ball", [AtMost(2, of=3, relation=R)])
 def test_every_row_of_the_whole_table(ball):
     found = rows(ball, BUDGETS[1], exhaustive=True)
     assert len(found) >= 14
@@ -146,7 +148,7 @@ def test_every_mechanism_for_integers(ball, budget):
             assert not audit_noise(row, size=200, seed=3).contradicted
         elif not isinstance(ball, Box) and "rounded" not in row.name:  # lists: below; real: above
             assert not audit_charge_is_too_small(row, ball)
-    for family in INTEGER_FAMILIES if budget[1] else ():
+    for family in INTEGER_FAMILIES if budget[1] and ball.dimension < 3 else ():
         found = calibrate(family, epsilon=1.0, delta=1e-6, sensitivity=ball)
         check_charged(found, 1.0, 1e-6)
         own = Budget(1.0, 1e-6)
@@ -315,7 +317,7 @@ def test_rows_are_certified_verified_and_audited_with_delta_and_in_more_numbers(
 
 def test_what_is_charged_is_never_less_than_the_certified_profile():
     """The epsilon charged for one release is one at which the certificate's delta is kept."""
-    for ball in (AtMost(2, of=5, relation=R), L2(1.0, of=2, relation=R)):
+    for ball in (AtMost(2, of=5, relation=R), L2(1.0, of=5, relation=R)):
         for row in rows(ball, BUDGETS[0], exhaustive=False):
             budget = Budget(50.0, 1e-3)
             budget.spend(row)
@@ -331,7 +333,7 @@ def test_what_is_charged_is_never_less_than_the_certified_profile():
 def test_every_family_of_calibrate(family, dimension):
     if family == "subbotin" and dimension > 1:
         return
-    found = calibrate(family, epsilon=1.0, delta=1e-6, dimension=dimension)
+    found = dpnoise.calibrate(family, epsilon=1.0, delta=1e-6, dimension=dimension)
     check_charged(found, 1.0, 1e-6, R)
 
 

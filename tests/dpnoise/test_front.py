@@ -71,7 +71,7 @@ WHOLE += [(family, 0.0) for family in INTEGER_FAMILIES if family != "discrete-ga
 
 
 @pytest.mark.parametrize(
-    ("family", "delta", "each"), [(*one, (4, 1)[k % 2]) for k, one in enumerate(WHOLE)]
+    ("family", "delta", "each"), [(*one, (2, 1)[k % 2]) for k, one in enumerate(WHOLE)]
 )
 def test_calibrate_for_integers_is_a_case_of_best(each, family, delta):
     ball = AtMost(3, of=12, each=each, relation="add-remove")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+import dpnoise
 from dpnoise import (
     L1,
     L2,
@@ -21,7 +22,6 @@ from dpnoise import (
     OffsetSymmetricGaussian,
     Staircase,
     TruncatedLaplace,
-    calibrate,
     calibrate_histogram,
     calibrate_joint,
     compare,
@@ -95,7 +95,7 @@ def test_variances_of_ten_coordinates():
     rows = dict(table("Ten releases", "| noise | variance"))
     budget = {"epsilon": 1.0, "delta": 1e-6, "dimension": 10}
     for name in SHAPES:
-        variance = calibrate(name.lower().replace(" ", "-"), **budget).variance
+        variance = dpnoise.calibrate(name.lower().replace(" ", "-"), **budget).variance
         assert variance == pytest.approx(float(rows[name]), abs=6e-3)
     found = calibrate_histogram(**budget)
     assert found.variance == pytest.approx(float(rows["histogram"]), rel=2e-4)
@@ -263,7 +263,7 @@ def test_the_cactus_mechanism():
             assert upper[0] <= 1e-6 < upper[1]
         if int(copies) == 10:  # the histogram of staircase noise
             budget = {"epsilon": histogram, "delta": 1e-6, "dimension": 10}
-            assert calibrate("staircase", **budget).variance == pytest.approx(4.0, rel=2e-4)
+            assert dpnoise.calibrate("staircase", **budget).variance == pytest.approx(4.0, rel=2e-4)
         else:
             found = calibrate_histogram(std=2.0, delta=1e-6, dimension=int(copies))
             assert histogram == pytest.approx(found.epsilon, abs=1e-3)

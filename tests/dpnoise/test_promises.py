@@ -205,6 +205,6 @@ def test_a_private_fit_keeps_the_promise_that_it_states():
     other[0], labels[0] = np.where(records[0] > 25.0, 0.0, 100.0), "no" if y[0] == "yes" else "yes"
     found = audit_mechanism(
         fitted, (records, y), (other, labels), epsilon=float(promise[2]), delta=float(promise[3]),
-        runs=200,
+        runs=100,
     )  # fmt: skip
     assert not found.contradicted, found

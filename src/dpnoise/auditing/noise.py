@@ -96,11 +96,11 @@ def audit_noise(
     Examples
     --------
     >>> from dpnoise import Gaussian, audit_noise
-    >>> audit_noise(Gaussian(4.0), 1.0, delta=1e-6).contradicted
+    >>> audit_noise(Gaussian(4.0), 1.0, delta=1e-6, size=300_000).contradicted
     False
     >>> def too_narrow(size, generator):
     ...     return generator.normal(0.0, 3.6, size)
-    >>> audit_noise(Gaussian(4.0), 1.0, sampler=too_narrow).contradicted
+    >>> audit_noise(Gaussian(4.0), 1.0, sampler=too_narrow, size=300_000).contradicted
     True
     """
     problems = Problems("audit")

@@ -71,8 +71,8 @@ def test_vectors_have_the_claim_of_what_they_are_counted_as():
 
 
 def test_radial_noise_is_read_in_units_of_its_ball(monkeypatch):
-    monkeypatch.setattr("dpnoise.auditing.audit._POINTS", 16)
-    monkeypatch.setattr("dpnoise.auditing.audit._COARSE", 8)
+    monkeypatch.setattr("dpnoise.auditing.audit._POINTS", 8)
+    monkeypatch.setattr("dpnoise.auditing.audit._COARSE", 6)
     ball = L2(2.0, of=3)
     noise = RadialNoise(ball, 1.2, 1.0, 8.0)
     most = claim_of(noise, 1.0).most(Q)

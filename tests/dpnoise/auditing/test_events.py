@@ -79,7 +79,7 @@ NAIVE = {
 def test_noise_added_to_doubles_is_found_by_low_order_bits(draw, pair):
     """Mironov (CCS 2012): no finite epsilon holds."""
     first, second = (around(centre, draw, finish=lambda x: x) for centre in pair)
-    found = audit_sampler(first, second, epsilon=1.0, size=40_000)
+    found = audit_sampler(first, second, epsilon=1.0, size=20_000)
     assert found.contradicted
     assert found.epsilon > 3.0
     assert "multiple of 2^" in found.reason
@@ -142,7 +142,7 @@ WRONG = {
 
 @pytest.mark.parametrize("pair", WRONG.values(), ids=WRONG)
 def test_wrong_samplers_are_found(pair):
-    found = audit_sampler(*pair, epsilon=1.0, delta=1e-4, size=200_000)
+    found = audit_sampler(*pair, epsilon=1.0, delta=1e-4, size=100_000)
     assert found.contradicted, found
 
 
@@ -155,7 +155,7 @@ def test_wrong_samplers_of_known_noise_are_found(kind):
         "lattice": lambda n, g: on_a_grid(noise.rvs(n, g), 4.0),
         "seed": lambda n, _: np.resize(noise.rvs(10, 5), n),
     }
-    assert audit_noise(noise, 1.0, sampler=wrong[kind], size=300_000).contradicted
+    assert audit_noise(noise, 1.0, sampler=wrong[kind], size=100_000).contradicted
 
 
 RIGHT = [

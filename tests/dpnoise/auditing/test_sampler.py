@@ -85,10 +85,10 @@ def test_the_bound_comes_close_to_the_truth(scale):
 def test_gaussian_noise_shows_most_of_its_epsilon_beside_delta():
     delta = 0.01
     true = float(epsilon_at(Gaussian(1.0), 1.0, delta))
-    found = audit_sampler(*shifted(Gaussian(1.0)), delta=delta, size=400_000)
+    found = audit_sampler(*shifted(Gaussian(1.0)), delta=delta, size=200_000)
     assert 0.85 * true < found.epsilon <= true
     assert audit_sampler(
-        *shifted(Gaussian(1.0)), delta=delta, epsilon=0.9 * true, size=400_000
+        *shifted(Gaussian(1.0)), delta=delta, epsilon=0.9 * true, size=200_000
     ).contradicted
 
 
@@ -139,7 +139,7 @@ def test_outputs_apart_prove_as_much_as_their_number_can():
 
 
 def test_the_claim_of_no_difference_is_contradicted_by_a_small_one():
-    assert audit_sampler(*shifted(Gaussian(10.0)), epsilon=0.0, size=200_000).contradicted
+    assert audit_sampler(*shifted(Gaussian(10.0)), epsilon=0.0, size=60_000).contradicted
 
 
 def test_more_than_delta_is_needed_to_contradict_a_claim_with_infinite_losses():
@@ -166,7 +166,7 @@ def test_vectors_are_told_apart_by_a_discriminant_or_by_the_statistic_of_the_cal
         return on_a_grid(shift + rng.normal(size=(size, 3)))
 
     true = float(epsilon_at(Gaussian(1.0), 0.5, 0.01))
-    settings = {"delta": 0.01, "size": 200_000}
+    settings = {"delta": 0.01, "size": 50_000}
     given = audit_sampler(first, second, statistic=lambda x: x @ shift, **settings)
     found = audit_sampler(first, second, **settings)
     for one in (given, found):

@@ -7,12 +7,12 @@ import math
 import pytest
 from click.testing import CliRunner
 
+import dpnoise
 from dpnoise import (
     Box,
     DiscreteStaircase,
     Gaussian,
     allocate,
-    calibrate,
     privacy_profile,
     vector_profile,
 )
@@ -55,7 +55,7 @@ def answer(words):
 
 
 def test_the_global_certificate_is_that_of_the_function():
-    found = calibrate("huber", **BUDGET, certificate="global")
+    found = dpnoise.calibrate("huber", **BUDGET, certificate="global")
     data = json.loads(answer(f"{WORDS} --global-certificate --json"))
     assert data["optimal_within"] == found.optimal_within <= 1.1e-3
     assert data["variance"] == found.variance
@@ -71,7 +71,7 @@ def test_without_the_option_nothing_is_proved_or_said():
     assert "least of the family" not in answer(WORDS)
     data = json.loads(answer(f"{WORDS} --json"))
     assert "optimal_within" not in data
-    assert data["variance"] == calibrate("huber", **BUDGET).variance
+    assert data["variance"] == dpnoise.calibrate("huber", **BUDGET).variance
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def data(text):
 def test_calibrate_in_json_is_exact():
     words = "--epsilon 0.3 --delta 1e-7 --sensitivity 2 --dimension 3 --relation add-remove"
     answer = data(f"calibrate gaussian {words}")
-    found = calibrate("gaussian", epsilon=0.3, delta=1e-7, sensitivity=2.0, dimension=3)
+    found = dpnoise.calibrate("gaussian", epsilon=0.3, delta=1e-7, sensitivity=2.0, dimension=3)
     assert answer["noise"] == {"kind": "Gaussian", "sigma": found.noise.sigma}
     assert (answer["delta"], answer["variance"]) == (found.delta, found.variance)
 
@@ -111,7 +111,7 @@ def test_calibrate_in_json_is_exact():
 def test_the_printed_noise_has_all_digits():
     words = "calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --relation add-remove"
     done = CliRunner().invoke(program, words.split())
-    assert repr(calibrate("gaussian", epsilon=1.0, delta=1e-6).noise) in done.stdout
+    assert repr(dpnoise.calibrate("gaussian", epsilon=1.0, delta=1e-6).noise) in done.stdout
 
 
 @pytest.mark.parametrize("copies", [1, 4])

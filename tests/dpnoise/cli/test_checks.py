@@ -50,8 +50,10 @@ def test_two_files_of_outputs_have_a_bound_and_with_a_claim_a_verdict():
     assert audit("--outputs second.csv first.csv --epsilon 1").exit_code == 0
 
 
-def test_all_families_share_one_rate_of_false_alarms():
-    """The example of `audit_families` has 20,000 draws of each."""
+def test_all_families_share_one_rate_of_false_alarms(monkeypatch):
+    """The example of `audit_families` has 20,000 draws of each, and claims at all points."""
+    monkeypatch.setattr("dpnoise.auditing.audit._POINTS", 8)
+    monkeypatch.setattr("dpnoise.auditing.audit._COARSE", 6)
     found = json.loads(audit("--families --size 2000 --false-alarm 0.1 --json").stdout)
     assert {*FAMILIES, *INTEGER_FAMILIES} < found["audits"].keys()
     audits = found["audits"].values()
