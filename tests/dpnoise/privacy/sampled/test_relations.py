@@ -386,13 +386,12 @@ def test_with_no_evaluations_left_bounds_are_wide_and_hold(kind, monkeypatch):
     assert found.lower < math.log(1e-6) < found.upper <= 0.0
 
 
-@pytest.mark.parametrize("direction", ["removed", "added"])
-def test_ends_are_close_where_evaluations_are_nearly_spent(direction):
+def test_ends_are_close_where_evaluations_are_nearly_spent():
     """Rare losses of much noise: ends that miss say by how much, so that few of them are tried."""
     step = SampledLaplace(1000.0, 0.1)
-    low, high = step.epsilon(1e-9, steps=1000, direction=direction)
+    low, high = step.epsilon(1e-9, steps=1000, direction="added")
     assert 0.0 < high - low <= 1e-7 * high
-    below, above = (step.delta(end, steps=1000, direction=direction) for end in (low, high))
+    below, above = (step.delta(end, steps=1000, direction="added") for end in (low, high))
     assert below.lower >= 1e-9 * (1.0 - 1e-6)
     assert above.upper <= 1e-9 * (1.0 + 1e-6)
 
