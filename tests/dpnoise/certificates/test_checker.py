@@ -430,7 +430,7 @@ def files(tmp_path_factory):
     """Certificates that hold, that are changed in one place, and that are not covered."""
     folder, rng = tmp_path_factory.mktemp("certificates"), np.random.default_rng(5)
     claims = [
-        *[*random_claims(rng)][::12],
+        *[*random_claims(rng)][::24],
         (Laplace(1.0), [1.0, 1.0], 0.5),
         (TruncatedLaplace(2.0, 20.0), 1.0, 0.25),
         (Gaussian(0.3), 1.0, 40.0),

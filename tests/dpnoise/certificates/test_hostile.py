@@ -307,11 +307,11 @@ def outcome(content):
 
 @pytest.mark.parametrize("kind", CHECKED)
 def test_no_field_at_an_extreme_costs_the_checker_time(kind):
-    """Each of three sets has all values of epsilon and another third of those of other fields."""
+    """Each of three sets has another third of the values of all fields, one all of epsilon."""
     said = Counter()
     for start, name in enumerate(FEW, list(CHECKED).index(kind)):
         for turn, content in enumerate(hostile(CHECKED[kind], SETS[name], seldom=37), start):
-            if content["epsilon"] == "1" and turn % 3:
+            if turn % 3 and (content["epsilon"] == "1" or name != "one"):
                 continue
             found, seconds = outcome(content)
             assert seconds < SECONDS, content
@@ -352,7 +352,7 @@ def nested(depth):
 
 
 def test_a_few_bytes_that_state_many_coordinates_are_refused_at_once():
-    many = {"kind": "product", "blocks": [{"kind": "l2", "radius": "1", "of": 10**4}] * 10**4}
+    many = {"kind": "product", "blocks": [{"kind": "l2", "radius": "1", "of": 10**4}] * 3000}
     huge = {"kind": "product", "blocks": [{"kind": "l2", "radius": "1", "of": 10**8}, BALL]}
     laplace = CHECKED["laplace"]
     hole = {"kind": "blocks", "dimension": 10**8}
