@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,14 @@ def test_it_is_one_short_file_on_the_standard_library():
     names = {alias.name for node in parts if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in parts if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_products_of_intervals_are_those_of_their_ends():
+    ends = list(combinations_with_replacement((-3, -1, 0, 2, 5), 2))
+    for one, other in product(ends, repeat=2):
+        found = checker.Interval(*one) * checker.Interval(*other)
+        every = [x * y for x, y in product(one, other)]
+        assert (found.lo, found.hi) == (min(every), max(every))
 
 
 def test_constants_and_functions_hold_those_of_arb():
