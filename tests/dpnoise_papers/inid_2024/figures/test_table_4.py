@@ -14,7 +14,7 @@ from dpnoise_papers.inid_2024.figures.table_4 import (
     signal_and_noise,
 )
 from dpnoise_papers.inid_2024.table_4.noise import VARIANTS
-from table_4_toys import cells, unaccounted
+from table_4_toys import cells, variants
 
 SHOWN = [name for names in _VARIANTS.values() for name in names]
 BUDGETS = [("gaussian", 1e-5, 5.0), ("gaussian", 1e-5, 8.0), ("laplace", 0.0, 8.0)]
@@ -22,7 +22,7 @@ BUDGETS = [("gaussian", 1e-5, 5.0), ("gaussian", 1e-5, 8.0), ("laplace", 0.0, 8.
 
 @pytest.fixture
 def noise_tables():
-    return cells().copy(), unaccounted().copy()
+    return cells().copy(), variants().copy()
 
 
 def heights(axes):

@@ -37,7 +37,7 @@ from dpnoise_papers.inid_2024.table_4.noise import (
     table_4_accounting,
     table_4_laplace_measured,
 )
-from table_4_toys import SIZES, unaccounted, variants
+from table_4_toys import SIZES, variants
 
 SETTINGS = DeepLearning(
     samples=1000,
@@ -188,6 +188,12 @@ def test_ranges_that_meet_in_a_point_do_not_exclude():
     assert math.isnan(excluded((1.0, 2.0), (math.nan, math.nan)))
 
 
+ACCOUNTED = (
+    "stated", "renyi", "one-step", "by-parameter", "l2-clipped-box", "l2-clipped",
+    "l2-clipped-gaussian-multiplier",
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def table():
     table = variants()
@@ -197,7 +203,19 @@ def table():
     return table.set_index(["variant", "scheme"])
 
 
-def test_pure_noise_keeps_what_it_states(table):
+@pytest.fixture(scope="module")
+def accounted():
+    """Variants of every clipping and way to count, with what they guarantee."""
+    return variants(*ACCOUNTED).set_index(["variant", "scheme"])
+
+
+def test_what_is_accounted_is_clipped_and_counted_in_every_way():
+    ways = {name: (one.clipping, one.counted) for name, one in VARIANTS.items()}
+    assert {ways[name] for name in ACCOUNTED} == set(ways.values())
+
+
+def test_pure_noise_keeps_what_it_states(accounted):
+    table = accounted
     for variant in ("stated", "l2-clipped-box"):
         assert table.loc[variant, "epsilon_pure"].to_numpy() == pytest.approx(8.0, rel=1e-9)
     assert (table["epsilon_lower"] <= table["epsilon_upper"] * (1 + 1e-6)).all()
@@ -210,14 +228,14 @@ def test_pure_noise_keeps_what_it_states(table):
     assert upper_epsilon(1.0 / unit, 1e-5, 5000, 0.1) == pytest.approx(8.0, rel=1e-6)
 
 
-def test_ends_with_delta_meet_where_one_group_has_all_of_the_gradient(table):
+def test_ends_with_delta_meet_where_one_group_has_all_of_the_gradient(accounted):
     ends = ["epsilon_lower", "epsilon_upper"]
     for variant in ("stated", "renyi"):
-        one = table.loc[(variant, "iid")]
+        one = accounted.loc[(variant, "iid")]
         account = SampledLaplace(one["unit"], 0.1).epsilon(1e-5, steps=5000)
         assert one[ends].tolist() == pytest.approx(list(account), rel=1e-8)
         for scheme in set(PRINTED_AS) - {"iid"}:  # one group may lose less than all together
-            some = table.loc[(variant, scheme)]
+            some = accounted.loc[(variant, scheme)]
             assert some["epsilon_lower"] < one["epsilon_lower"]
             assert some["epsilon_upper"] == pytest.approx(one["epsilon_upper"], rel=1e-6)
 
@@ -238,13 +256,13 @@ def test_noise_and_signal_by_closed_forms(table):
     assert single == pytest.approx(stated / SIZES.sum(), rel=1e-9)
 
 
-def test_gaussian_noise_is_the_unit_of_comparison(table):
+def test_gaussian_noise_is_the_unit_of_comparison(table, accounted):
     same = table.loc["l2-clipped-gaussian-variance", "noise_over_gaussian"].to_numpy()
     assert same == pytest.approx(1.0, rel=1e-9)
     more = table.loc["l2-clipped-gaussian-multiplier", "noise_over_gaussian"].to_numpy()
     assert more == pytest.approx(math.sqrt(2.0), rel=1e-9)
     # by group every scheme of the Gaussian account guarantees the same
-    bounds = table.loc["l2-clipped-gaussian-multiplier", "epsilon_upper"].to_numpy()
+    bounds = accounted.loc["l2-clipped-gaussian-multiplier", "epsilon_upper"].to_numpy()
     assert bounds == pytest.approx(bounds[0], rel=1e-8)
 
 
@@ -292,7 +310,7 @@ def test_ends_over_all_shapes_by_gradients_clipped_both_ways(scheme):
 
 @pytest.fixture
 def laplace():
-    return unaccounted().copy()
+    return variants().copy()
 
 
 def shapes(**ratios):
