@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _WILD = 1e120  # shifts, in units of the ball, whose powers have no double
 _ROUNDING = 1e-14  # relative errors of the arguments
 _UNDERFLOW = 1e-300
+_CANCELS = 1e-8  # relative: a smaller difference loses too many digits
 
 
 @dataclass(frozen=True)
@@ -113,16 +114,18 @@ def _cap(a: Array, e: Array, c: Array, K: int, side: float) -> Array:
         growth = np.exp(K * np.log1p(e))
         inner = np.where(under > 0.0, under * growth, 0.0)
         wide = outer - inner + side * relative_error(K) * (outer + inner)
-        if side == 0.0:
-            return np.clip(np.nan_to_num(wide), 0.0, 1.0 - 2.0**-53)
         # Close to each other: I(x) - I(y) is between (x - y) times the extremes of the density.
         step = c * (a + e) * (2.0 + e) / (4.0 * a * (1.0 + e))
+        growing = np.where(under > 0.0, under * np.expm1(K * np.log1p(e)), 0.0)
+        if side == 0.0:
+            near = step * np.exp(_log_beta_density(b, 0.5 * (x + y))) - growing
+            found = np.where((wide > _CANCELS * outer) | (y <= 0.0) | (x >= 1.0), wide, near)
+            return np.clip(np.nan_to_num(found), 0.0, 1.0 - 2.0**-53)
         ends = np.stack([_log_beta_density(b, x), _log_beta_density(b, y)])
         peak = np.where((x > 0.5) & (y < 0.5), _log_beta_density(b, np.array(0.5)), -np.inf)
         level = np.maximum(np.max(ends, axis=0), peak) if side > 0.0 else np.min(ends, axis=0)
         gain = step * np.exp(level) * (1.0 + side * relative_error(K))
-        lost = under * np.expm1(K * np.log1p(e)) * (1.0 - side * relative_error(K))
-        close = gain - np.where(under > 0.0, lost, 0.0)
+        close = gain - growing * (1.0 - side * relative_error(K))
     close = np.where((x < 1.0) & (y > 0.0) & np.isfinite(close), close, wide)
     best = np.fmin(wide, close) if side > 0.0 else np.fmax(wide, close)
     unknown = outer if side > 0.0 else 0.0 * outer  # where powers have no double
@@ -253,7 +256,10 @@ def _rule() -> tuple[Array, Array]:
 
 
 def _seams(layers: _Layers, x: Array) -> Array:
-    """The roots of v at which g has a seam: c, at the roots `x` and between them, is 0 or 2."""
+    """Square roots of the v at which g has a seam, looked for between the rising roots `x`.
+
+    There c is 0 or 2, or the edge takes over in e.
+    """
 
     def shift(x: Array) -> Array:
         a, e, _ = layers.arguments(x * x)
@@ -269,7 +275,7 @@ def _seams(layers: _Layers, x: Array) -> Array:
         beyond = shift(inner) > levels[level]
         first = np.maximum(np.argmax(beyond != beyond[:, :1], axis=1), 1)
         low, high = inner[each, first - 1], inner[each, first]
-    if layers.bounded and layers.low < layers.noise.edge - layers.epsilon:  # of e itself
+    if layers.bounded and layers.low < layers.noise.edge - layers.epsilon:
         high = np.append(high, math.sqrt(layers.noise.edge - layers.epsilon))
     return high
 

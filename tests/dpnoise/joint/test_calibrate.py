@@ -211,6 +211,22 @@ def test_estimates_are_close_to_the_bounds(ball, power, bound):
     assert lower * (1 - 1e-4) <= radial_delta_estimate(noise, 0.5) <= upper * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("power", [1.0, 1.4])
+def test_estimates_are_close_to_the_bounds_where_balls_nearly_coincide(power):
+    noise = RadialNoise(L2(1.0, of=3), 1e20, power)
+    lower, upper = radial_delta_bounds(noise, 0.0, cells=2**16)
+    assert 1e-21 < lower * (1 - 1e-4) <= radial_delta_estimate(noise, 0.0) <= upper * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("delta", [1e-250, 1e-30])
+@pytest.mark.parametrize("family", ["k-norm", "truncated-k-norm", "generalised-gamma"])
+def test_a_delta_too_small_to_move_the_scale_is_kept(family, delta):
+    pure = calibrate_joint("k-norm", LInf(1.0, of=3), epsilon=7.0)
+    found = calibrate_joint(family, LInf(1.0, of=3), epsilon=7.0, delta=delta)
+    assert found.delta <= delta
+    assert 0.5 * pure.variance < found.variance <= pure.variance
+
+
 def test_the_smallest_value_seen_is_returned():
     assert abs(minimum(lambda x: (x - 0.3) ** 2, np.linspace(-1.0, 1.0, 5)) - 0.3) < 1e-3
     assert minimum(lambda x: x, np.array([0.0, 1.0])) < 1e-3
