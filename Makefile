@@ -172,7 +172,7 @@ $(READY) $(DEEP_READY): .%/ready: pyproject.toml papers/pyproject.toml
 	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of requirements.lock could be had") >&2; exit 1; }
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./papers
 	$(@D)/bin/python -m compileall -q src
-	$(@D)/bin/python -c 'import doctest, dpnoise.learn.cd as cd; doctest.testmod(cd)'  # its kernel is compiled and kept
+	$(@D)/bin/python -m doctest src/dpnoise/learn/cd.py  # compiles the kernel of the descents, which is kept
 	touch $@
 
 $(READY): requirements.lock

@@ -174,7 +174,7 @@ def test_editing_a_module_reruns_what_uses_it_and_nothing_else(made, edited):
 
 
 def test_new_dates_other_words_and_modules_that_nothing_uses_rerun_nothing(made, edited):
-    edited("src/dpnoise/learn/cd.py", "src/dpnoise_papers/data/fetch.py")
+    edited("src/dpnoise/learn/kernel.py", "src/dpnoise_papers/data/fetch.py")
     for path in (*(made / "workflow").rglob("*.*"), *(made / "src").rglob("*.py")):
         path.touch()
     edited(

@@ -20,6 +20,7 @@ NEEDS = {
     "cli.release": "cli",
     "cli.table_file": "cli",
     "learn.cd": "learn",
+    "learn.kernel": "learn",
     "learn.estimators": "learn",
     "learn.opacus": "opacus",
     "learn.optimum": "learn",

@@ -23,7 +23,8 @@ from scipy.special import log_expit, logsumexp
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
-from dpnoise.learn.cd import ITERATES, ORDERS, ROUNDING, coordinate_orders, descend
+from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
+from dpnoise.learn.kernel import ROUNDING
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.problem import (
     LIMIT,
