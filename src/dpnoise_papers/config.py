@@ -107,12 +107,11 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
     """
     if not paths:
         raise ConfigError("config: no file given")
-    return _validated(_read(paths), overrides)
+    return _validated(_read(paths, {}), overrides)
 
 
-def _read(paths: Iterable[str | Path]) -> dict[str, Any]:
-    """Plain settings of YAML files, later ones over earlier ones."""
-    merged: dict[str, Any] = {}
+def _read(paths: Iterable[str | Path], merged: dict[str, Any]) -> dict[str, Any]:
+    """Plain settings of YAML files over those that are `merged`, later ones over earlier ones."""
     mistakes = []
     for path in paths:
         try:
@@ -284,10 +283,10 @@ def load_run(
     `dpnoise_papers.config.load`. ConfigError names every mistake, or the changed settings of a run
     that would write over the papers' results.
     """
-    plain = _read([papers])
+    plain = _read([papers], {})
     paper = run = validate(plain)
     if over or overrides:
-        run = _validated(_merge(plain, _read(over)), overrides)
+        run = _validated(_read(over, plain), overrides)
     changed = settings_changed(run, paper)
     shared = {kind for kind in ("results", "figures") if places(run)[kind] == kind}
     if changed and shared:

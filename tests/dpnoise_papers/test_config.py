@@ -243,6 +243,19 @@ def test_mappings_merge_and_lists_are_replaced_as_snakemake_does(tmp_path):
     assert load(CONFIG, QUICK) == load(*written(tmp_path, theirs))
 
 
+def test_files_of_a_run_are_laid_over_the_papers_one_after_the_other(tmp_path):
+    grids = [0.5, 1.0], {"low": 0.5, "high": 1.0, "count": 3, "spacing": "log"}
+    own = [{"flipped_huber_2023": {"figure_6": {"epsilons": grid}}} for grid in grids]
+    files = written(tmp_path, {"folder": "runs/own"} | own[0], own[1])
+    run, _ = load_run(CONFIG, *files)
+    assert run == load(CONFIG, *files)
+    own[1]["flipped_huber_2023"]["figure_6"]["epsilons"] = {"low": 0.5}
+    files = written(tmp_path, {"folder": "runs/own"} | own[0], own[1])
+    for reading in (load, load_run):  # a mapping over a list replaces it, whatever was below
+        with pytest.raises(ConfigError, match=r"figure_6\.epsilons.*missing"):
+            reading(CONFIG, *files)
+
+
 @pytest.mark.parametrize(
     ("overrides", "path", "value"),
     [
