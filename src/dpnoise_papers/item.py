@@ -101,7 +101,8 @@ class Item:
     `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
     what the reader of the report should know; whatever is shown there needs it. An item that needs
     an `extra` of this package is optional: no default target makes it, only the target of its own,
-    which has the name `target`, by default that of the extra (`dpnoise_papers.steps`).
+    which has the name `target`, by default that of the extra (`dpnoise_papers.steps`). An item that
+    no printed claim and no printed figure needs is `more` than the papers ask for.
     """
 
     id: str
@@ -111,6 +112,7 @@ class Item:
     page: Page | None = None
     extra: str = ""
     target: str = ""
+    more: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an item that makes nothing, shows something without a caption, or has a target

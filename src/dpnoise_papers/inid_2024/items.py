@@ -185,6 +185,7 @@ PAPER = Paper(
         ),
         Item(
             id="dp-pca-privacy",
+            more=True,
             table=Table(function=".tables.pca_privacy.dp_pca_privacy"),
         ),
         Item(
@@ -218,6 +219,7 @@ PAPER = Paper(
         ),
         Item(
             id="joint-rows",
+            more=True,
             caption="Beyond the paper: the best joint noise found, and a floor under any additive "
             "noise, for the sensitivities and budgets of Figures 1, 3 and 4 and Table II, beside "
             "the paper's mechanism of lowest error. No verdict on the paper rests on it.",
