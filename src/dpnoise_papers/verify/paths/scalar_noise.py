@@ -338,8 +338,6 @@ PATHS: Paths = {
     "flipped-huber-slides/variances.csv": {"variance": Path(_variance, _SEARCH)},
     "flipped-huber-2023/figure-3b.csv": {"ratio_db": Path(_ratio, _SEARCH)},
     "flipped-huber-2023/figure-3c.csv": {"ratio_db": Path(_ratio, _SEARCH)},
-    "flipped-huber-slides/ratio-laplace.csv": {"ratio_db": Path(_ratio, _SEARCH)},
-    "flipped-huber-slides/ratio-staircase.csv": {"ratio_db": Path(_ratio, _SEARCH)},
     "flipped-huber-2023/figure-5.csv": {
         "loss": Path(_loss, "the density's definition"),
         "bound": Path(_bound, "search over t"),
