@@ -47,7 +47,13 @@ def violations(name, *, seed=0, cases=60):
     return report.violations
 
 
-@pytest.mark.parametrize("name", sorted(CHECKS))
+SEARCHES = {"best-exhaustive", "best-quick"}  # a second and a half each
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n in SEARCHES)) for n in sorted(CHECKS)],
+)
 def test_a_little_of_it_finds_nothing(name):
     assert violations(name, seed=2027, cases=2) == []
 

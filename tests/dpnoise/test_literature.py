@@ -80,6 +80,7 @@ def test_epsilon_of_ten_releases(name):
             assert vector_profile(other, 1.0, float(here), copies=10).upper > above
 
 
+@pytest.mark.slow
 def test_the_histogram_of_ten_releases():
     _, _, printed, here = RELEASES["histogram"]
     found = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
@@ -91,6 +92,7 @@ def test_the_histogram_of_ten_releases():
     assert vector_profile(found.noise, 1.0, found.epsilon, copies=10).upper == found.delta <= 1e-6
 
 
+@pytest.mark.slow
 def test_variances_of_ten_coordinates():
     rows = dict(table("Ten releases", "| noise | variance"))
     budget = {"epsilon": 1.0, "delta": 1e-6, "dimension": 10}
@@ -251,6 +253,7 @@ def cactus(std, n):
     return Histogram(1.0, n, tuple(masses.tolist()), ratio), found.fun
 
 
+@pytest.mark.slow
 def test_the_cactus_mechanism():
     noise, divergence = cactus(2.0, 8)
     assert noise.unimodal

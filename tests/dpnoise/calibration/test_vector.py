@@ -66,6 +66,7 @@ def test_never_worse_than_gaussian_and_laplace(epsilon, delta, dimension):
     assert calibrated("gaussian", *budget).variance == pytest.approx(gaussian, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_round_budgets_next_to_pure_laplace_noise():
     """The kink, where the bounds of the inversion are far apart, costs nothing."""
     for epsilon, delta, dimension, shape in [(3.0, 1e-10, 2, 5.0), (5.0, 1e-8, 3, 4.1)]:

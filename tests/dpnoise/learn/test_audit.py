@@ -152,8 +152,14 @@ def test_linear_models_stand_the_audit(model, pair):
     "settings",
     [
         {"mechanism": "flipped-huber", "xi_grid": 20, "order": "random"},
-        {"mechanism": "gaussian", "penalty": "l1", "strength": 0.01, "iterate": "averaged"},
-        {"penalty": "l2", "strength": 0.1, "fit_intercept": False, "feature_scales": 1.0},
+        pytest.param(
+            {"mechanism": "gaussian", "penalty": "l1", "strength": 0.01, "iterate": "averaged"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"penalty": "l2", "strength": 0.1, "fit_intercept": False, "feature_scales": 1.0},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_other_settings_stand_the_audit(settings):

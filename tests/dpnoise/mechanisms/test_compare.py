@@ -61,6 +61,7 @@ def everything(K, **asked):
     return compare(np.ones(K), epsilon=1.0, delta=delta, relation="replace-one", **asked)
 
 
+@pytest.mark.slow
 def test_an_exhaustive_search_leaves_nothing_out_and_is_never_worse():
     for K in (1, 10):
         table = everything(K)

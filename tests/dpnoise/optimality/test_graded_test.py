@@ -190,6 +190,7 @@ def found(K, epsilon, delta):
     return graded_test(K, epsilon, delta).bound(L2(1.0, K), epsilon, delta, np.full(K, 1 / K))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("K", "ratio"), [(2, 1.0065), (3, 1.0115)])
 def test_bound_is_near_the_staircase_for_small_delta(K, ratio):
     noise = staircase_minimum(K, 1.0)[1]

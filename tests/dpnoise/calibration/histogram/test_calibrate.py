@@ -99,6 +99,7 @@ def test_cells_cost_little_and_no_privacy(noise):
         assert rough >= 0.98 * delta - 1e-3
 
 
+@pytest.mark.slow
 def test_next_to_pure_noise_no_family_is_better(monkeypatch):
     """Here the search alone ends 0.13 % above flipped Huber noise; whichever is less is found."""
     budget = {"epsilon": 1.0, "delta": 1e-3, "dimension": 2}

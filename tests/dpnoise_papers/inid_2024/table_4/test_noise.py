@@ -214,6 +214,7 @@ def test_what_is_accounted_is_clipped_and_counted_in_every_way():
     assert {ways[name] for name in ACCOUNTED} == set(ways.values())
 
 
+@pytest.mark.slow
 def test_pure_noise_keeps_what_it_states(accounted):
     table = accounted
     for variant in ("stated", "l2-clipped-box"):
@@ -228,6 +229,7 @@ def test_pure_noise_keeps_what_it_states(accounted):
     assert upper_epsilon(1.0 / unit, 1e-5, 5000, 0.1) == pytest.approx(8.0, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_ends_with_delta_meet_where_one_group_has_all_of_the_gradient(accounted):
     ends = ["epsilon_lower", "epsilon_upper"]
     for variant in ("stated", "renyi"):
@@ -256,6 +258,7 @@ def test_noise_and_signal_by_closed_forms(table):
     assert single == pytest.approx(stated / SIZES.sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_gaussian_noise_is_the_unit_of_comparison(table, accounted):
     same = table.loc["l2-clipped-gaussian-variance", "noise_over_gaussian"].to_numpy()
     assert same == pytest.approx(1.0, rel=1e-9)
