@@ -30,10 +30,18 @@ from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.lattice.discrete import ListedLoss
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED
-from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind, pair_of
-from dpnoise.privacy.sampled.relations import LAPLACE as LAPLACE_NOISE
-from dpnoise.privacy.sampled.relations import largest_loss as largest_of_pair
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
+    FIXED,
+    GAUSSIAN,
+    POISSON,
+    REMOVED,
+    REPLACED,
+    Kind,
+    pair_of,
+)
+from dpnoise.privacy.sampled.pairs import LAPLACE as LAPLACE_NOISE
+from dpnoise.privacy.sampled.pairs import largest_loss as largest_of_pair
 from dpnoise.privacy.vector import is_vouched
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
@@ -65,7 +73,7 @@ _MOST_BYTES = 2**28
 class Sampled(NamedTuple):
     """A release of a sample: noise multiplier, chance of each record, noise and sampling.
 
-    The fields are those of `privacy.sampled.relations.Kind`.
+    The fields are those of `privacy.sampled.pairs.Kind`.
     """
 
     multiplier: float
