@@ -21,8 +21,6 @@ from dpnoise import (
 )
 from dpnoise.calibration import budget, scalar
 from dpnoise.calibration.cover import OneShape, cover
-from dpnoise.calibration.histogram.calibrate import rival_by_std
-from dpnoise.calibration.histogram.search import searched_by_epsilon, searched_by_std
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import (
     DiscreteGaussian,
@@ -91,29 +89,6 @@ def rounds_of_the_inverse():
         for delta in (1e-9, 0.01, 0.3):
             epsilon = epsilon_at(noise, 1.0, delta)
             assert epsilon == math.inf or privacy_profile(noise, 1.0, epsilon) <= delta
-
-
-def search_of_a_histogram():
-    """An earlier end leaves noise that is larger, and certified all the same."""
-    less = searched_by_std(5.0, 10, 1e-6)
-    assert vector_profile(less.noise, 1.0, less.epsilon, copies=10).upper <= 1e-6
-
-
-def search_by_std_gives_up():
-    """`calibrate_histogram` then hands out another family's noise."""
-    with pytest.raises((RuntimeError, ArithmeticError)):
-        searched_by_std(5.0, 10, 1e-6)
-
-
-def halvings_of_an_epsilon():
-    """Without a bracket, what the search has found stays."""
-    assert rival_by_std(2.0, 2.8, 2, 1e-3) is None
-
-
-def variance_of_a_histogram():
-    less = searched_by_epsilon(2.66, 10, 1e-6)
-    assert less.epsilon == 2.66
-    assert vector_profile(less.noise, 1.0, 2.66, copies=10).upper <= 1e-6
 
 
 def doublings_of_an_odometer():
