@@ -48,7 +48,6 @@ CAPS = [
         checks.doublings_of_a_printed_algorithm,
     ),
     ("dpnoise.calibration.budget", "_IMPROVEMENTS", (0, 1), checks.improvements_of_a_certificate),
-    ("dpnoise.calibration.cover", "_STEPS", (0, 1), checks.steps_of_a_better_member),
     ("dpnoise.calibration.staircase_search", "_STEPS", (1, 2), checks.steps_back_of_a_staircase),
     (
         "dpnoise.calibration.search",

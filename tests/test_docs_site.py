@@ -20,7 +20,7 @@ MADE = runpy.run_path(str(ROOT / "docs" / "generated.py"))
 
 PAGES = MADE["reference"]()
 # Of proofs, of an account, a protocol of two.
-INSIDE = {"Cell", "ErrorCertificate", "FloorCertificate", "Histogram", "Ledger", "RealVectorNoise"}
+INSIDE = {"ErrorCertificate", "FloorCertificate", "Histogram", "Ledger", "RealVectorNoise"}
 
 
 def listed(pages=PAGES):

@@ -6,7 +6,6 @@ from .auditing.noise import audit_noise as audit_noise
 from .auditing.sampler import audit_mechanism as audit_mechanism
 from .auditing.sampler import audit_sampler as audit_sampler
 from .calibration.calibrate import calibrate as calibrate
-from .calibration.calibrate import variance_bound as variance_bound
 from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
 from .certificates.certificate import Certificate as Certificate
 from .certificates.certificate import CertificateError as CertificateError
