@@ -6,7 +6,6 @@ time (`make fuzz`).
 """
 
 from fuzz.checks_best import CHECKS as BEST
-from fuzz.checks_bound import CHECKS as BOUND
 from fuzz.checks_budget import CHECKS as BUDGET
 from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_frames import CHECKS as FRAMES
@@ -23,7 +22,6 @@ CHECKS = {
     **VECTOR,
     **WIDE,
     **BUDGET,
-    **BOUND,
     **BEST,
     **EXTREME,
     **FRAMES,

@@ -74,7 +74,7 @@ from dpnoise.mechanisms.request import Found, Method
 from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
-from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
@@ -144,18 +144,6 @@ def calibrated(family: str, request: Request) -> Found | None:
 
     found = calibrate(family, epsilon=request.epsilon, delta=request.delta, dimension=K)
     assert isinstance(found.noise, Noise)  # noqa: S101  (no noise on the integers among them)
-    return Found(IndependentNoise(found.noise, sides), found.delta)
-
-
-def histogram(request: Request) -> Found | None:
-    """Histogram noise optimised for the number of coordinates, for the box around the set."""
-    sides = request.sensitivity.box
-    if request.delta == 0.0:
-        return None
-    from dpnoise.calibration.histogram.calibrate import calibrate_histogram  # noqa: PLC0415 - 0.2 s
-
-    K = int(np.count_nonzero(sides))
-    found = calibrate_histogram(epsilon=request.epsilon, delta=request.delta, dimension=K)
     return Found(IndependentNoise(found.noise, sides), found.delta)
 
 
@@ -548,7 +536,4 @@ METHODS = (
     ),
 )
 
-# Only where the family is asked for: this one takes up to a minute.
-ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.source, histogram),)
-
-METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))
+METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in METHODS))

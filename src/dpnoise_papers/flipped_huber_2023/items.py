@@ -152,7 +152,7 @@ DIMENSIONS = (
     ),
     Item(
         id="table-2",
-        caption="Twenty dimensions: the optimum (proved to 0.1 %), Theorem 8 and the paper's alternatives. "
+        caption="Twenty dimensions: the optimum (the best found), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
         table=Table(function=".tables.variances.vector_variances"),

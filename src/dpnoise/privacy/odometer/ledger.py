@@ -27,7 +27,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
@@ -269,7 +269,7 @@ class Entry(NamedTuple):
 
 
 def _kinds() -> dict[str, Any]:
-    return {**FAMILIES, **INTEGER_FAMILIES, "histogram": Histogram, "listed-loss": ListedLoss}
+    return {**FAMILIES, **INTEGER_FAMILIES, "listed-loss": ListedLoss}
 
 
 def _text(value: Fraction | float) -> str:
