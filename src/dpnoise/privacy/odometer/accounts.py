@@ -561,6 +561,7 @@ def loss_distribution(
     problems.number("interval", interval, low=1e-6, high=1.0)
     problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
+    sensitivity, interval = float(sensitivity), float(interval)
     most = _largest_multiple(noise, sensitivity, interval)
     epsilons = interval * np.arange(most + 1)
     above = np.exp(log_privacy_profile(noise, sensitivity, epsilons) + _PROFILE_ROUNDING)
