@@ -93,7 +93,7 @@ def test_variances_of_ten_coordinates():
 def test_spherical_noise():
     gaussian = gaussian_sigma(0.1, 0.1) ** 2
     left = []
-    for dimension, p, printed, here, best, gain in table("Spherical", "| K | p"):
+    for dimension, p, printed, here in table("Spherical", "| K | p"):
         ball = L2(1.0, of=int(dimension))
         search = Search(ball, 0.1, 0.1)
         power = float(p)
@@ -102,11 +102,6 @@ def test_spherical_noise():
         reduction = 100 * (1 - noise.var()[0] / gaussian)
         assert reduction == pytest.approx(float(here.rstrip("% ")), abs=6e-3)
         assert abs(reduction - float(printed.rstrip("% "))) <= 0.01
-        found = calibrate_joint("generalised-gamma", ball, epsilon=0.1, delta=0.1)
-        assert found.noise.power == pytest.approx(float(best), abs=0.01)
-        assert 100 * (1 - found.variances[0] / gaussian) == pytest.approx(
-            float(gain.rstrip("% ")), abs=6e-3
-        )
         left.append(100 * (1 - floor(ball, epsilon=0.1, delta=0.1).value / gaussian))
     stated = re.search(r"gains more than ([\d.]+) % in two and ([\d.]+) % in three", PAGE).groups()
     assert all(gain <= float(most) for gain, most in zip(left, stated, strict=True))
@@ -204,18 +199,12 @@ def test_the_l2_mechanism():
     budget = {"epsilon": 1.0, "delta": 1e-5}
     gaussian = gaussian_sigma(**budget) ** 2
     for row in table("The l2 mechanism", "| K | sigma"):
-        K, theirs, here, ratio, power, best_ratio = map(float, row)
+        K, theirs, here, ratio = map(float, row)
         ball = L2(1.0, of=int(K))
         found = calibrate_joint("k-norm", ball, **budget)
         assert found.noise.scale == pytest.approx(here, abs=1e-5)
         assert found.variances[0] / gaussian == pytest.approx(ratio, abs=1e-4)
         assert 0.0 <= theirs - here <= 4e-3  # tolerance and grid of their search
-        if int(K) not in {2, 10, 100}:
-            continue
-        best = calibrate_joint("generalised-gamma", ball, **budget)
-        assert best.noise.power == pytest.approx(power, abs=6e-3)
-        assert best.variances[0] / gaussian == pytest.approx(best_ratio, abs=1e-4)
-        assert best.variances[0] >= 0.993 * found.variances[0]
 
 
 def test_correlated_gaussian_noise_for_counts():

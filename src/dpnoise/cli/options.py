@@ -47,7 +47,6 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "laplace",
     "staircase",
     "truncated-k-norm",
-    "generalised-gamma",
 )
 METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN))
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")

@@ -342,8 +342,8 @@ def best(
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
     family : str, optional
-        Mechanisms of one family only, all of them: "k-norm", "norm-staircase", "truncated-k-norm"
-        or "generalised-gamma" (joint noise), "blocks" (joint noise by block),
+        Mechanisms of one family only, all of them: "k-norm", "norm-staircase" or
+        "truncated-k-norm" (joint noise), "blocks" (joint noise by block),
         "correlated-gaussian" (for counts and ellipsoids), or "gaussian", "laplace", "staircase",
         "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace", "subbotin" or "huber"
         (independent coordinates).

@@ -224,23 +224,6 @@ def two_parameters_hardly_gain(request: Request) -> bool:
     return request.delta > 0.0 and (many or request.delta < _SMALL_SHARE * request.epsilon)
 
 
-def truncation_hardly_gains(request: Request) -> bool:
-    """Whether a bound on K-norm noise gains little: also where caps cost delta, as in an l2 norm.
-
-    There generalised gamma noise is better.
-    """
-    if request.delta == 0.0:
-        return False
-    solid = not request.sensitivity.flat
-    round_set = solid and Uncovered(request.sensitivity).caps
-    return two_parameters_hardly_gain(request) or bool(round_set)
-
-
-def ellipsoid_hardly_gains(request: Request) -> bool:
-    """Whether neither an ellipsoid nor a search in two parameters for it is worth its time."""
-    return is_unlikely(request) or two_parameters_hardly_gain(request)
-
-
 def delta_hardly_gains(request: Request) -> bool:
     """Whether delta takes less than 1e-4 off the variance of K-norm noise, by a bound.
 
@@ -469,7 +452,6 @@ def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
 
 
 _HARDT = "Hardt & Talwar 2010"
-_RADIAL = "radial density exp(-(r / s)^p)"
 
 _OWN = (
     Method("K-norm", "k-norm", _HARDT, k_norm),
@@ -496,24 +478,10 @@ _OWN = (
         "truncated-k-norm",
         TruncatedLaplace.source,
         partial(in_norm, "truncated-k-norm"),
-        truncation_hardly_gains,
-    ),
-    Method(
-        "generalised gamma",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_norm, "generalised-gamma"),
         two_parameters_hardly_gain,
     ),
     Method(
         "K-norm of an ellipsoid", "k-norm", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely
-    ),
-    Method(
-        "generalised gamma of an ellipsoid",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_ellipsoid, "generalised-gamma"),
-        ellipsoid_hardly_gains,
     ),
 )
 _NAMES = {method.family: f"{method.name}, delta used" for method in _OWN}
