@@ -18,10 +18,12 @@ from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
 from dpnoise.privacy import accounts, gaussian, profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion import inversion
+from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.sampled import composition, mechanism
 from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.lines import Contour
+from dpnoise.privacy.sampled.pairs import REMOVED, Kind, one_step, pair_of
 from dpnoise_papers.verify.oracles import samples
 from exact_noise import exact_noise
 from fuzz import CHECKS, checks_exact, checks_range, runner, sampled_references
@@ -184,7 +186,11 @@ def _scale_off(patch):
 
 def _closed_form_off(patch):
     original = composition.one_step
-    patch.setattr(composition, "one_step", lambda *args: original(*args) + 1e-8)
+
+    def off(*args):
+        return LogBounds(*(log_delta + 1e-8 for log_delta in original(*args)))
+
+    patch.setattr(composition, "one_step", off)
 
 
 def _lower_end_too_high(patch):
@@ -270,7 +276,7 @@ def test_references_of_samples_agree(sigma, rate):
         exact, error = sampled_references.log_two_steps((sigma, rate), (sigma, rate), epsilon)
         assert error < 1e-3
         assert low - error <= exact <= high + error
-        one = composition.one_step(composition.Step(sigma, rate), epsilon, "removed")
+        one = one_step(pair_of(Kind(sigma, rate), REMOVED), epsilon).estimate
         assert one <= exact + error
         delta = math.exp(one)
         ends = delta * (1.0 - 1e-9), delta * (1.0 + 1e-9)

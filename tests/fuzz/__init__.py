@@ -6,7 +6,6 @@ time (`make fuzz`).
 """
 
 from fuzz.checks_best import CHECKS as BEST
-from fuzz.checks_bound import CHECKS as BOUND
 from fuzz.checks_budget import CHECKS as BUDGET
 from fuzz.checks_exact import CHECKS as EXACT
 from fuzz.checks_extreme import CHECKS as EXTREME
@@ -24,7 +23,6 @@ CHECKS = {
     **VECTOR,
     **WIDE,
     **BUDGET,
-    **BOUND,
     **BEST,
     **EXACT,
     **EXTREME,

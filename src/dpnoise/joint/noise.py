@@ -8,7 +8,7 @@ proportional to exp(-(r / scale)^p) at norm r up to a bound, and 0 beyond:
 
 - p = 1, no bound: K-norm noise (Hardt & Talwar, STOC 2010), in the l2 norm the l2 mechanism;
 - p = 1 with a bound: truncated K-norm noise, in one dimension truncated Laplace noise;
-- p > 1: generalised gamma noise, Gaussian for p = 2 in the l2 norm.
+- p > 1: generalised gamma noise, Gaussian for p = 2 in the l2 norm; nothing searches for it.
 
 With k = K / p, v = (r / scale)^p has the gamma distribution of shape k (K the number of active
 coordinates), cut off at w = (bound / scale)^p. The layer T has v-density proportional to v^k
