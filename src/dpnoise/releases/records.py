@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise._validation import Problems
 
-_NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_)  # and a time of NumPy, which is none
+_NUMBERS: Any = (Real, Decimal, np.bool_)  # and a time of NumPy, which is none
 _EXPECTED = "one record of each person, in a list or in an array with one axis"
 
 
