@@ -181,7 +181,6 @@ def test_a_target_of_optional_items_has_verdicts_where_there_is_a_claim_about_it
     config, papers = load("config.yaml"), all_papers()
     found = {name: verdicts(config, papers, name) for name in targets(papers)}
     assert found["deep"] == ["<results>/verdicts-deep.csv"]
-    assert found["which_noise"] == []
 
 
 def test_a_claim_about_a_table_that_no_item_makes_is_refused():

@@ -51,7 +51,7 @@ from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
-from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
+from dpnoise.privacy.sampled.pairs import GAUSSIAN, LAPLACE, POISSON, Kind
 from dpnoise.privacy.vector import (
     equal_groups,
     is_invertible,

@@ -379,7 +379,7 @@ class Budget:
         Parameters
         ----------
         noise : object
-            What `best`, `compare`, `calibrate`, `calibrate_joint`, `calibrate_histogram` or
+            What `best`, `compare`, `calibrate`, `calibrate_joint` or
             `coordinate_noise` found, a fitted private estimator, what a helper of `release`
             returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or the
             noise of a number, the independent noise of each coordinate of a vector, or their joint

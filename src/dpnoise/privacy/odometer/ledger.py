@@ -27,15 +27,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.lattice.discrete import ListedLoss
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED
-from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind, pair_of
-from dpnoise.privacy.sampled.relations import LAPLACE as LAPLACE_NOISE
-from dpnoise.privacy.sampled.relations import largest_loss as largest_of_pair
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
+    FIXED,
+    GAUSSIAN,
+    POISSON,
+    REMOVED,
+    REPLACED,
+    Kind,
+    pair_of,
+)
+from dpnoise.privacy.sampled.pairs import LAPLACE as LAPLACE_NOISE
+from dpnoise.privacy.sampled.pairs import largest_loss as largest_of_pair
 from dpnoise.privacy.vector import is_vouched
 from dpnoise.sensitivity.relation import ADD_REMOVE, RELATIONS
 
@@ -68,7 +76,7 @@ _RATIONAL = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")  # no exponent, which 
 class Sampled(NamedTuple):
     """A release of a sample: noise multiplier, chance of each record, noise and sampling.
 
-    The fields are those of `privacy.sampled.relations.Kind`.
+    The fields are those of `privacy.sampled.pairs.Kind`.
     """
 
     multiplier: float
@@ -261,7 +269,7 @@ class Entry(NamedTuple):
 
 
 def _kinds() -> dict[str, Any]:
-    return {**FAMILIES, **INTEGER_FAMILIES, "histogram": Histogram, "listed-loss": ListedLoss}
+    return {**FAMILIES, **INTEGER_FAMILIES, "listed-loss": ListedLoss}
 
 
 def _text(value: Fraction | float) -> str:

@@ -15,7 +15,6 @@ from dpnoise import (
     DiscreteLaplace,
     FlippedHuber,
     Gaussian,
-    Histogram,
     Laplace,
     SampledGaussian,
     SampledLaplace,
@@ -61,13 +60,6 @@ def test_it_goes_on_where_it_was(account):
     assert repr(found) == repr(budget)
     assert [one.what for one in found.entries] == [one.what for one in budget.entries]
     assert found.relation == budget.relation
-
-
-def test_histograms_and_samples_are_written_too():
-    budget = Budget(9.0, 1e-3, relation="add-remove")
-    budget.spend(Histogram(1.0, 1, (0.5, 0.2), 0.4), 1.0)
-    budget._ledger.sampled.clear()
-    assert Budget.from_json(budget.to_json()).epsilon_of() == budget.epsilon_of()
 
 
 CHANGES = [
