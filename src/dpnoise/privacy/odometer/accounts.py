@@ -80,6 +80,7 @@ _DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
 _CLOSE = 1e-10  # relative, of epsilon
 _CLIP = 700.0  # of log delta, for the search
 _INTERVAL = 1e-4  # of losses
+_LEAST_MULTIPLIER = 0.2  # below, losses reach beyond 2 million intervals
 _PEER_ROUNDING = 1e-6
 _WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
@@ -228,8 +229,10 @@ def _has_peer(ledger: Ledger) -> bool:
 
 def _is_known(part: Sampled | Given, relation: str | None) -> bool:
     """Whether dp_accounting knows a release."""
-    if isinstance(part, Given) or part.noise == GAUSSIAN:
-        return isinstance(part, Given) or part.sampling == POISSON
+    if isinstance(part, Given):
+        return True
+    if part.noise == GAUSSIAN:
+        return part.sampling == POISSON and part.multiplier >= _LEAST_MULTIPLIER
     return part.sampling == POISSON and relation == ADD_REMOVE
 
 

@@ -89,13 +89,13 @@ class Lines:
     """The lines that were used last, one for each direction.
 
     `transform` gives the transform for a direction, the log chance of what is cut and the steepness
-    of the cut, and `square` is about the variance of the loss.
+    of the cut, and `spread` is about the standard deviation of the loss.
     """
 
     def __init__(
-        self, transform: Callable[[str, float, float], MixedTransform], square: float
+        self, transform: Callable[[str, float, float], MixedTransform], spread: float
     ) -> None:
-        self._transform, self._spread = transform, math.sqrt(square)
+        self._transform, self._spread = transform, spread
         self._last: dict[str, Contour] = {}
         self._tilts: dict[tuple[str, _Aim], Tilts | None] = {}
 

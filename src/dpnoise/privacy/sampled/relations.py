@@ -14,6 +14,7 @@ from scipy import special
 
 from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.sampled.composition import MOST_EPSILON, MOST_WORK, STEEP, Composition
+from dpnoise.privacy.sampled.lines import CLOSE
 from dpnoise.privacy.sampled.pairs import (
     ADDED,
     FIXED,
@@ -34,12 +35,14 @@ from dpnoise.privacy.sampled.transform import SampledGaussianLoss
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from dpnoise._types import Array
     from dpnoise.privacy.inversion.transform import LossTransform
 
-_LITTLE_WORK = 1e6  # evaluations for the record added in samples of a fixed size
+_LITTLE_WORK = 5e5  # evaluations for the record added in samples of a fixed size
+# Gaps of log delta for what is attained, and a distance from what dominates that asks for less.
+_CLOSER, _LITTLE = (1e-4, CLOSE), 1e-3
 _WIDE, _HALVINGS = 1.0, 6  # a gap of log delta, and of epsilon to look for a smaller one
 
 
@@ -205,40 +208,65 @@ class PairComposition(Composition):
             self._steep, guess = STEEP * tilt, max(one, 0.5 * most)
         return min(max(guess, 1e-9), MOST_EPSILON)
 
-    @property
-    def _shown(self) -> tuple[str, ...]:
-        """Directions that are attained, by which delta is bounded from below."""
-        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)
-        return (LESS, MORE) if fixed else (REPLACED,)
-
     def bounds(self, epsilon: float, guess: float | None = None) -> LogBounds:
         """Bounds on log delta where one record is replaced."""
         found = self.log_delta(epsilon, REPLACED, guess)
-        if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
+        if self._is_attained:
             return found
-        shares, log_cut = self.shares, self.log_cut
-        # Nothing is above the largest loss.
-        some = [one for one in self._shown if self._largest_of(one) > epsilon]
-        shown = [self.log_delta(epsilon, one, guess).lower for one in some]
-        lower = min(max(shown, default=-math.inf), found.upper)
+        shares, log_cut, lower = self.shares, self.log_cut, -math.inf
+
+        def shown(one: str, lower: float) -> float:
+            """The larger lower bound; nothing is above the largest loss."""
+            if self._largest_of(one) <= epsilon:
+                return lower
+            return max(lower, self.log_delta(epsilon, one, guess).lower)
+
+        for close in _CLOSER:
+            lower = self._shown(shown, lower, close)
+            if not found.upper - lower <= _LITTLE:
+                break
         self.shares, self.log_cut = shares, log_cut
+        lower = min(lower, found.upper)
         return LogBounds(lower, max(found.estimate, lower), found.upper)
 
     def epsilons(self, log_delta: float) -> tuple[float, float]:
         """Bounds on the least epsilon where one record is replaced."""
         low, high = self.epsilon(log_delta, REPLACED)
-        if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
+        if self._is_attained:
             return low, high
+
+        def shown(one: str, lower: float) -> float:
+            """The larger lower bound; no epsilon in a direction is above its largest loss."""
+            if self._largest_of(one) <= lower:
+                return lower
+            return max(lower, self.epsilon(log_delta, one)[0])
+
         low = 0.0
-        try:
-            for one in self._shown:
-                if self._largest_of(one) > low:  # or no epsilon in this direction is above it
-                    # Most often the record removed shows more, or hardly less.
-                    self._most = _LITTLE_WORK if one == MORE else MOST_WORK
-                    low = max(low, self.epsilon(log_delta, one)[0])
-        finally:
-            self._most = MOST_WORK
+        for close in _CLOSER:
+            low = self._shown(shown, low, close)
+            if not high - low <= _LITTLE * high:
+                break
         return min(low, high), high
+
+    @property
+    def _is_attained(self) -> bool:
+        """Whether the pair that dominates is attained."""
+        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)
+        return not fixed or (self.alone and sum(self.every.values()) == 1)
+
+    def _shown(self, shown: Callable[[str, float], float], lower: float, close: float) -> float:
+        """What directions that are attained show, by bounds with a gap.
+
+        Most often the record removed shows more, or hardly less.
+        """
+        self.close = close
+        try:
+            for one in (LESS, MORE):
+                self._most = _LITTLE_WORK if one == MORE else MOST_WORK
+                lower = shown(one, lower)
+        finally:
+            self.close, self._most = CLOSE, MOST_WORK
+        return lower
 
     def largest(self, direction: str) -> float:
         """The largest loss of all steps together, rounding included."""

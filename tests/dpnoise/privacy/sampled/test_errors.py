@@ -37,6 +37,6 @@ def test_a_longer_rule_has_a_shorter_tail():
     composition.log_delta(0.3, REPLACED)
     usual = composition.shares.tail
     for inversion in composition._found.values():
-        inversion._most = 10
+        inversion._most, inversion._kept = 10, None
     composition.log_delta(0.3, REPLACED)
     assert composition.shares.tail > 10.0 * usual

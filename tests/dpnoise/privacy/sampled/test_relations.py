@@ -400,7 +400,7 @@ def test_ends_are_close_where_evaluations_are_nearly_spent():
 def test_what_rounding_hides_is_tried_once(monkeypatch):
     tries = []
 
-    def refuse(transform, *_):
+    def refuse(transform, *_, **__):
         tries.append(transform)
         message = "hidden"
         raise ValueError(message)
