@@ -2,8 +2,8 @@
 
 The recorded run is the one that `docs/snapshot` keeps. A run of one's own may differ from it
 without a defect: data may be missing, and another processor or other versions may move a number
-across a threshold. Each verdict that differs is named with what is known of the reason. A copy in
-data/shipped that was refused is a defect of the checkout, whatever else served in its place.
+across a threshold. Each verdict that differs is named with what is known of the reason, and each
+file that is not what provenance.json says.
 
 A change of the code that should move no number is checked by `dpnoise-papers compare OLD NEW`: two
 folders of results, file by file and column by column.
@@ -23,16 +23,17 @@ from dpnoise_papers.claims.findings import different_verdicts, read_texts
 from dpnoise_papers.claims.judge import DIFFERS, LEGEND, MISPRINT, NOT_RUN, REPRODUCED
 from dpnoise_papers.claims.published import FORMS
 from dpnoise_papers.claims.report import findings
-from dpnoise_papers.data.copies import SHIPPED
+from dpnoise_papers.run.provenance import PROVENANCE, differing
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    from dpnoise_papers.steps import Run
+
 RUN = "run.json"  # in docs/snapshot: machine and packages of the recorded run
 _NAMED = 5  # verdicts that the last line names
 _PLURAL = {DIFFERS: "differ", MISPRINT: "misprints"}
-PROVENANCE = "provenance.json"
 
 
 class Outcome(NamedTuple):
@@ -42,29 +43,17 @@ class Outcome(NamedTuple):
     code: int
 
 
-def outcome(
-    results: str | os.PathLike[str] = "results",
-    snapshot: str | os.PathLike[str] = "docs/snapshot",
-    prepared: str | os.PathLike[str] = "data/prepared",
-) -> Outcome:
-    """Outcome of the run in a folder of results, beside the recorded one.
+def outcome(run: Run, snapshot: str | os.PathLike[str] = "docs/snapshot") -> Outcome:
+    """Outcome of a run that has ended, beside the recorded one.
 
-    The code is 1 if a copy in data/shipped was refused when the data sets were prepared, else 0.
-    ValueError if the folder holds no verdicts.
+    The code is 1 if data are missing or a file is not what provenance.json says, else 0. ValueError
+    if the run has no verdicts.
     """
-    results, snapshot = Path(results), Path(snapshot)
+    results, snapshot = Path(run.results), Path(snapshot)
     if not (results / "verdicts.csv").is_file():
         raise ValueError(f"outcome: no verdicts in {results}: `make reproduce` makes them")
     verdicts = read_texts(results / "verdicts.csv")
-    provenance = _json(results / "provenance.json")
-    statuses = [_json(path) for path in sorted(Path(prepared).rglob("*.json"))]
-    refused = sorted({
-        reason
-        for status in statuses
-        for reason in status.get("refused", ())
-        if reason.startswith(f"{SHIPPED}, ")
-    })  # fmt: skip
-    lines = [f"refused: {reason} (`git checkout data/shipped` restores it)" for reason in refused]
+    provenance = _json(results / PROVENANCE)
     own = verdicts[verdicts["kind"] == "printed"]
     counts = own["verdict"].value_counts()
     told = [f"{counts[word]} {_PLURAL.get(word, word)}" for word in LEGEND if word in counts]
@@ -72,9 +61,9 @@ def outcome(
         forms = own["form"][own["verdict"] == REPRODUCED].value_counts()
         told[0] += f" ({', '.join(f'{forms[form]} {form}s' for form in FORMS if form in forms)})"
     empty = list(own["id"][(own["verdict"] == NOT_RUN) & (own["optional"] == "no")])
-    lines += [f"no value to judge: {', '.join(empty)}"] if empty else []
+    lines = [f"no value to judge: {', '.join(empty)}"] if empty else []
     parts = [f"{len(own)} assertions printed: {', '.join(told)}; errors found: {findings(own)}"]
-    if provenance.get("settings_changed"):
+    if run.changed:
         parts.append(
             "settings are not the papers', so that nothing is compared with the recorded run"
         )
@@ -87,21 +76,19 @@ def outcome(
         words = f"{len(different)} {differ} from the recorded run"
         if different:
             named = [*list(different)[:_NAMED], *(["..."] if len(different) > _NAMED else [])]
-            why = _reason(provenance, _json(snapshot / RUN), statuses)
+            why = _reason(provenance, _json(snapshot / RUN), run.no_data())
             words += f" ({', '.join(named)}), likely reason: {why}"
         parts.append(words)
-    if refused:
-        files = ", ".join(reason.split(":")[0].split(", ")[1] for reason in refused)
-        parts.append(f"REFUSED in data/shipped: {files}")
-    return Outcome([*lines, "; ".join(parts)], int(bool(refused)))
+    lacking, other = run.no_data(), differing(results, run.told())
+    if other:
+        parts.append(f"{len(other)} file(s) DIFFER from {PROVENANCE}: {'; '.join(other)}. Delete "
+                     "them and run again")  # fmt: skip
+    return Outcome([*lines, *lacking, "; ".join(parts)], int(bool(other or lacking)))
 
 
-def _reason(
-    run: Mapping[str, Any], recorded: Mapping[str, Any], statuses: Iterable[Mapping[str, Any]]
-) -> str:
+def _reason(run: Mapping[str, Any], recorded: Mapping[str, Any], lacking: Sequence[str]) -> str:
     """What is known to be different from the recorded run, in words."""
-    missing = sorted(one["name"] for one in statuses if one.get("status") == "missing")
-    found = [f"no data ({', '.join(missing)})"] if missing else []
+    found = [f"no data ({len(lacking)} set(s))"] if lacking else []
     if run.get("modified"):
         found.append("sources that are not those of the commit")
     cpus = [one.get("machine", {}).get("cpu", "unknown") for one in (run, recorded)]
