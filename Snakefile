@@ -24,7 +24,7 @@ from dpnoise_papers.making import end_on_sigterm, hand_on
 from dpnoise_papers.steps import Run, code, one_of
 
 hand_on(workflow.basedir)
-GIVEN = workflow.config_settings  # files of --configfile, settings of --config
+GIVEN = workflow.config_settings  # of --configfile and --config
 try:
     run = Run.of(*GIVEN.configfiles, overrides=GIVEN.config)
 except ValueError as error:  # every mistake in the settings
@@ -32,8 +32,7 @@ except ValueError as error:  # every mistake in the settings
 RESULTS, LOGS = run.results, run.logs
 CORES = workflow.resource_settings.cores or 8
 ENVIRONMENT = "workflow/envs/dpnoise.yaml"
-# Where data lie: no param of `fetch`, since it does not change what a set holds.
-config["places"] = run.sources.told
+config["places"] = run.sources.told  # of fetch; no params, since they change no content
 
 
 report: "workflow/report/workflow.rst"
@@ -194,6 +193,7 @@ rule review:
 
 onstart:
     end_on_sigterm()
+    print(*run.no_data(), sep="\n", file=sys.stderr)
 
 
 onerror:

@@ -217,13 +217,20 @@ class Run:
 
     @cached_property
     def data(self) -> dict[str, set[str]]:
-        """Names of the data of default items, by paper."""
-        found: dict[str, set[str]] = {paper.id: set() for paper in self.papers}
-        for key, (paper, item) in self.items.items():
-            if item.table and not item.target and key in (self.config.items or self.items):
-                found[paper.id] |= {name.replace(PART, part) for name in item.table.data
-                                    for part in self._parts(paper, item)}  # fmt: skip
+        """Names of the data behind default items, by paper."""
+        found: dict[str, set[str]] = {}
+        for paper in self.papers:
+            own = self._of(paper, lambda key: not self.items[key][1].target)
+            only = [key for key in own if key in (self.config.items or own)]
+            found[paper.id] = {name.replace(PART, part) for key in self._behind(only, _KINDS)
+                               for name in self._data_of(key)
+                               for part in self._parts(*self.items[key])}  # fmt: skip
         return found
+
+    def _data_of(self, key: str) -> tuple[str, ...]:
+        """Data that the tables of an item are made of."""
+        table = self.items[key][1].table
+        return table.data if table else ()
 
     def unhad(self, *papers: Paper) -> list[str]:
         """Prepared data of papers' default items without a copy: their jobs find one or fail."""
