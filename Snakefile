@@ -95,7 +95,7 @@ for job in run.jobs():
         input:
             job.inputs,
         output:
-            [report(path, **job.told(path)) for path in job.outputs],
+            [report(path) if job.script == "show" else path for path in job.outputs],
         log:
             f"{LOGS}/{job.log}.log",
         benchmark:
@@ -107,7 +107,7 @@ for job in run.jobs():
             job.group
         conda:
             ENVIRONMENT
-        threads: max(1, min(job.threads, CORES // 2))
+        threads: job.threads(CORES)
         resources:
             mem_mb=job.mem_mb,
             runtime=job.runtime,

@@ -75,11 +75,6 @@ class Job(NamedTuple):
         """Digest of a job's code."""
         return code(self.script, self.calls(wildcards))
 
-    @property
-    def threads(self) -> int:
-        """Threads that help."""
-        return max(table.threads for table in self.made)
-
     def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002 - Snakemake's
         """Memory in MB, more of it with each attempt."""
         return attempt * max(table.memory for table in self.made)
@@ -88,11 +83,9 @@ class Job(NamedTuple):
         """Minutes, more of them with each attempt."""
         return attempt * max(table.minutes for table in self.made)
 
-    def told(self, path: str) -> dict[str, Any]:
-        """What Snakemake's report says of a figure or page; it shows no tables."""
-        shown = self.script == "show"
-        label = {"file": "/".join(Path(path).parts[-2:])}
-        return {"category": "figures and pages", "labels": label} if shown else {}
+    def threads(self, cores: int) -> int:
+        """Threads that help, at most half of the cores: two experiments run side by side."""
+        return max(1, min(cores // 2, *(table.threads for table in self.made)))
 
 
 class Run:
@@ -244,7 +237,7 @@ class Run:
         return {name: self.missing.get(name, "") for name in names}
 
     def statuses(self) -> list[str]:
-        """Files that tell of the learning tasks that are at hand."""
+        """Files that tell of the learning tasks at hand."""
         return [f"{PREPARED}/{name}.json" for name, why in self.tasks.items() if not why]
 
     def targets(self) -> dict[str, list[str]]:

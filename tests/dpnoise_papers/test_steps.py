@@ -97,7 +97,8 @@ def test_a_data_set_is_one_job_that_is_told_its_own_settings_only():
     assert job.name == "inid_2024_sweep_tasks"
     assert job.wildcards == {"part": "airfoil|california"}
     assert job.outputs == [f"results/inid-2024/runs/{{part}}{end}.csv" for end in ("", "-beside")]
-    assert (job.threads, job.mem_mb(None, 2), job.gpu) == (4, 6000, 0)
+    assert (job.threads(16), job.threads(4), job.threads(1)) == (4, 2, 1)
+    assert (job.mem_mb(None, 2), job.gpu) == (6000, 0)
     (call,) = job.calls(SimpleNamespace(part="airfoil"))
     assert call["settings"] == {"sweep": {"tasks": {"airfoil": 2.0}, "hours": [9, 8]}}
     assert inputs([call]) == ["data/prepared/airfoil.npz"]

@@ -34,7 +34,7 @@ PAPERS = {
     "balle-wang-2018": ("figure-1a.svg",),
 }
 TARGETS = (
-    "data/prepared/boston.npz",
+    "data/prepared/diabetes.npz",
     "quick/results/flipped-huber-2023/table-3/diabetes-chosen.csv",
     *(f"quick/figures/{paper}/{name}" for paper, names in PAPERS.items() for name in names),
 )

@@ -12,11 +12,14 @@ import os
 import platform
 import re
 import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import Requirement
 
 from dpnoise._version import __version__
 from dpnoise_papers.making import file_digest
@@ -129,17 +132,11 @@ def processor() -> str:
 
 
 def _packages() -> dict[str, str]:
-    """Versions of the packages that the pipeline declares, by name."""
-    try:
-        declared: Sequence[str] = requires(PACKAGE) or ()
-    except PackageNotFoundError:
-        return {}
+    """Versions of the packages that the pipeline declares and that are here, by name."""
     found = {}
-    for line in declared:
-        name, extra = re.match(r"[\w.-]+", line), re.search(r"extra == .([\w-]+)", line)
-        if name and (extra is None or extra[1] in _EXTRAS):
-            try:
-                found[name[0]] = version(name[0])
-            except PackageNotFoundError:
-                continue
+    for line in requires(PACKAGE) or ():
+        one = Requirement(line)
+        if one.marker is None or any(one.marker.evaluate({"extra": name}) for name in _EXTRAS):
+            with suppress(PackageNotFoundError):
+                found[one.name] = version(one.name)
     return dict(sorted(found.items()))
