@@ -98,7 +98,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                     )
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
-                    f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
+                    f"1 = {unit:{'g' if known else '.3g'}}", (0, height), (2, 0), textcoords="offset points",
                     xycoords=axes.get_yaxis_transform(), va="center", color=GREY, bbox=GROUND,
                     zorder=4,
                 )  # fmt: skip
@@ -106,7 +106,9 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             _scale(axes, f"{name}, in units of {whose} Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
         seen = [
-            f"{mark}  {word}" for word, mark in SIGNS.items() if word in set(printed["verdict"])
+            f"{mark}  {word}"
+            for word, mark in SIGNS.items()
+            if word in set(printed["verdict"][printed["dataset"].isin(datasets)])
         ]
         figure.supxlabel("        ".join(seen), fontsize=TEXT, color=GREY)
     return figure
