@@ -28,8 +28,6 @@
 #                  (all with SHARE=1, overnight); MUTATE=1 changes claims and cells instead, and the
 #                  verdicts have to change
 # make docs        the documentation as a site, site/index.html, without warnings or not at all
-# make which_noise  the table of the map 'which noise when' anew, about 20 minutes; `make docs` and
-#                  `make readme` take it where it is, else the recorded one
 # make crate       ro-crate-metadata.json (RO-Crate 1.1) of the last run; RUN=, CONFIG=
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
 # make clean       nothing but the sources, the downloads, .venv, .venv-deep and checkpoints/ (of
@@ -47,7 +45,7 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: which_noise provenance reproduce more help look test test-all slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
+.PHONY: provenance reproduce more help look test test-all slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
     deep deep_cifar10 gpu_visit deep_gradients deep_weights cifar10
 .DELETE_ON_ERROR:
 
@@ -138,16 +136,9 @@ provenance: reproduce
 verify: $(RUNS)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE)) $(if $(MUTATE),--mutate)
 
-MAP = results/flipped-huber-2023/which-noise.csv
-which_noise: $(READY)
-	$(call CHECKED,$(BIN))
-	$(BIN)/snakemake which_noise --cores $(CORES) --quiet all $(SETTINGS)
-
 docs: $(READY)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
-	$(BIN)/python -m dpnoise_papers.beyond.figures \
-	    $(firstword $(wildcard $(OWN)$(MAP)) docs/snapshot/flipped-huber-2023/which-noise.csv.xz) site/explore.html
 	@echo "Open site/index.html"
 
 crate: $(RUNS)

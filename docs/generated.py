@@ -47,8 +47,6 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.auditing.audit.Judged",
     "dpnoise.calibration.budget.Calibration",
     "dpnoise.calibration.coordinate_noise.CoordinateNoise",
-    "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
-    "dpnoise.calibration.calibrate.VarianceBound",
     "dpnoise.certificates.certificate.Verification",
     "dpnoise.denoise.trend_filtering.largest_penalty",
     "dpnoise.joint.noise.JointNoise",

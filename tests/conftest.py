@@ -43,7 +43,6 @@ SEARCHES = {
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.integers": ("_estimated",),
     "dpnoise.auditing.noise": ("calibrate", "calibrate_joint"),
-    "dpnoise.calibration.histogram.calibrate": ("calibrate",),
 }
 ASKING = (
     "mechanisms/", "dpnoise/cli/", "dpnoise/test_account", "test_front", "test_examples",

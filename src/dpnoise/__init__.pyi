@@ -6,9 +6,7 @@ from .auditing.noise import audit_noise as audit_noise
 from .auditing.sampler import audit_mechanism as audit_mechanism
 from .auditing.sampler import audit_sampler as audit_sampler
 from .calibration.calibrate import calibrate as calibrate
-from .calibration.calibrate import variance_bound as variance_bound
 from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
-from .calibration.histogram.calibrate import calibrate_histogram as calibrate_histogram
 from .certificates.certificate import Certificate as Certificate
 from .certificates.certificate import CertificateError as CertificateError
 from .certificates.certificate import certify as certify
@@ -26,12 +24,11 @@ from .noise.grafted import OffsetSymmetricGaussian as OffsetSymmetricGaussian
 from .noise.integers import DiscreteGaussian as DiscreteGaussian
 from .noise.integers import DiscreteLaplace as DiscreteLaplace
 from .noise.integers import DiscreteStaircase as DiscreteStaircase
-from .noise.stepwise import Histogram as Histogram
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
 from .privacy.odometer.accounts import loss_distribution as loss_distribution
 from .privacy.odometer.budget import Budget as Budget
-from .privacy.odometer.budget import BudgetExceededError as BudgetExceededError
+from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile
 from .privacy.sampled.errors import sampled_errors as sampled_errors

@@ -6,8 +6,8 @@ time (`make fuzz`).
 """
 
 from fuzz.checks_best import CHECKS as BEST
-from fuzz.checks_bound import CHECKS as BOUND
 from fuzz.checks_budget import CHECKS as BUDGET
+from fuzz.checks_exact import CHECKS as EXACT
 from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_frames import CHECKS as FRAMES
 from fuzz.checks_noise import CHECKS as NOISE
@@ -23,8 +23,8 @@ CHECKS = {
     **VECTOR,
     **WIDE,
     **BUDGET,
-    **BOUND,
     **BEST,
+    **EXACT,
     **EXTREME,
     **FRAMES,
     **SAMPLED,

@@ -27,7 +27,7 @@ from dpnoise._validation import is_integer
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
@@ -56,7 +56,6 @@ SETS: dict[str, type[Sensitivity]] = {
     "product": Product,
 }
 OTHER_FAMILIES: dict[str, type] = {
-    "histogram": Histogram,
     "radial": RadialNoise,
     "correlated-gaussian": CorrelatedGaussian,
     "norm-staircase": NormStaircase,

@@ -47,9 +47,8 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "laplace",
     "staircase",
     "truncated-k-norm",
-    "generalised-gamma",
 )
-METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN), "histogram")
+METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN))
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")

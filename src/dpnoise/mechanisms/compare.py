@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpnoise._results import EqualByValue, axes_or_new, html_table
 from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
-from dpnoise.mechanisms.methods import ASKED_METHODS, METHOD_FAMILIES, METHODS
+from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
 from dpnoise.mechanisms.request import Request, read_request
 
@@ -29,9 +29,7 @@ _TIE = 1e-4  # relative difference of errors that count as equal
 def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
     """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
     rows, left_out = [], {}
-    methods, more = (
-        (INTEGER_METHODS, ASKED_INTEGER_METHODS) if request.integer else (METHODS, ASKED_METHODS)
-    )
+    methods, more = (INTEGER_METHODS, ASKED_INTEGER_METHODS) if request.integer else (METHODS, ())
     for method in methods if family is None else (*methods, *more):
         if family not in (None, method.family):
             continue
@@ -344,12 +342,11 @@ def best(
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
     family : str, optional
-        Mechanisms of one family only, all of them: "k-norm", "norm-staircase", "truncated-k-norm"
-        or "generalised-gamma" (joint noise), "blocks" (joint noise by block),
+        Mechanisms of one family only, all of them: "k-norm", "norm-staircase" or
+        "truncated-k-norm" (joint noise), "blocks" (joint noise by block),
         "correlated-gaussian" (for counts and ellipsoids), or "gaussian", "laplace", "staircase",
         "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace", "subbotin" or "huber"
-        (independent coordinates); "histogram" (2 to 200 independent coordinates, with delta) takes
-        up to a minute and is found only when it is asked for.
+        (independent coordinates).
     integer : bool, default False
         Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
         noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,

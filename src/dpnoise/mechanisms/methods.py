@@ -74,7 +74,7 @@ from dpnoise.mechanisms.request import Found, Method
 from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
-from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
@@ -144,18 +144,6 @@ def calibrated(family: str, request: Request) -> Found | None:
 
     found = calibrate(family, epsilon=request.epsilon, delta=request.delta, dimension=K)
     assert isinstance(found.noise, Noise)  # noqa: S101  (no noise on the integers among them)
-    return Found(IndependentNoise(found.noise, sides), found.delta)
-
-
-def histogram(request: Request) -> Found | None:
-    """Histogram noise optimised for the number of coordinates, for the box around the set."""
-    sides = request.sensitivity.box
-    if request.delta == 0.0:
-        return None
-    from dpnoise.calibration.histogram.calibrate import calibrate_histogram  # noqa: PLC0415 - 0.2 s
-
-    K = int(np.count_nonzero(sides))
-    found = calibrate_histogram(epsilon=request.epsilon, delta=request.delta, dimension=K)
     return Found(IndependentNoise(found.noise, sides), found.delta)
 
 
@@ -236,23 +224,6 @@ def two_parameters_hardly_gain(request: Request) -> bool:
     return request.delta > 0.0 and (many or request.delta < _SMALL_SHARE * request.epsilon)
 
 
-def truncation_hardly_gains(request: Request) -> bool:
-    """Whether a bound on K-norm noise gains little: also where caps cost delta, as in an l2 norm.
-
-    There generalised gamma noise is better.
-    """
-    if request.delta == 0.0:
-        return False
-    solid = not request.sensitivity.flat
-    round_set = solid and Uncovered(request.sensitivity).caps
-    return two_parameters_hardly_gain(request) or bool(round_set)
-
-
-def ellipsoid_hardly_gains(request: Request) -> bool:
-    """Whether neither an ellipsoid nor a search in two parameters for it is worth its time."""
-    return is_unlikely(request) or two_parameters_hardly_gain(request)
-
-
 def delta_hardly_gains(request: Request) -> bool:
     """Whether delta takes less than 1e-4 off the variance of K-norm noise, by a bound.
 
@@ -273,8 +244,9 @@ def is_unlikely(request: Request) -> bool:
     if normal is None or request.epsilon == 0.0 or request.sensitivity.flat:
         return False
     K = request.sensitivity.active_dimension
-    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square / request.epsilon**2
-    return request.mean(square) < _SHARE * request.mean(np.asarray(normal.noise.var()))
+    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square  # times epsilon^2
+    gaussian_mean = request.mean(np.asarray(normal.noise.var()))
+    return request.mean(square) < _SHARE * gaussian_mean * request.epsilon**2
 
 
 def correlated_gaussian(request: Request) -> Found | None:
@@ -481,7 +453,6 @@ def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
 
 
 _HARDT = "Hardt & Talwar 2010"
-_RADIAL = "radial density exp(-(r / s)^p)"
 
 _OWN = (
     Method("K-norm", "k-norm", _HARDT, k_norm),
@@ -508,24 +479,10 @@ _OWN = (
         "truncated-k-norm",
         TruncatedLaplace.source,
         partial(in_norm, "truncated-k-norm"),
-        truncation_hardly_gains,
-    ),
-    Method(
-        "generalised gamma",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_norm, "generalised-gamma"),
         two_parameters_hardly_gain,
     ),
     Method(
         "K-norm of an ellipsoid", "k-norm", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely
-    ),
-    Method(
-        "generalised gamma of an ellipsoid",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_ellipsoid, "generalised-gamma"),
-        ellipsoid_hardly_gains,
     ),
 )
 _NAMES = {method.family: f"{method.name}, delta used" for method in _OWN}
@@ -548,7 +505,4 @@ METHODS = (
     ),
 )
 
-# Only where the family is asked for: this one takes up to a minute.
-ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.source, histogram),)
-
-METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))
+METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in METHODS))

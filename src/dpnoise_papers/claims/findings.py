@@ -11,7 +11,6 @@ held to the recorded run, never to whatever run lies in results/.
 from __future__ import annotations
 
 import json
-import lzma
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -48,9 +47,7 @@ IMAGES = {
     "spr-or-optimal": "inid-2024/spr-or-optimal",
     "table-3": "flipped-huber-2023/table-3",
     "table-4-laplace": "inid-2024/table-4-laplace",
-    "which-noise": "flipped-huber-2023/which-noise",
 }
-MAP = "flipped-huber-2023/which-noise"  # the table of the site's page with sliders, compressed
 # Tables that docs/deep-learning.md quotes; those of optional targets stay until they are made anew.
 TABLES = (
     "inid-2024/table-4-gradients",
@@ -164,9 +161,6 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     for name in TABLES:
         if (results / f"{name}.csv").is_file():
             write_bytes((results / f"{name}.csv").read_bytes(), folder / f"{name}.csv")
-    if (results / f"{MAP}.csv").is_file():
-        packed = lzma.compress((results / f"{MAP}.csv").read_bytes(), preset=9)
-        write_bytes(packed, folder / f"{MAP}.csv.xz")
     for name, table in made._asdict().items():
         write_table(table, folder / f"{name}.csv")
     explained = made.verdicts[made.verdicts["cause"] != ""]

@@ -152,7 +152,7 @@ DIMENSIONS = (
     ),
     Item(
         id="table-2",
-        caption="Twenty dimensions: the optimum (proved to 0.1 %), Theorem 8 and the paper's alternatives. "
+        caption="Twenty dimensions: the optimum (the best found), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
         table=Table(function=".tables.variances.vector_variances", alone=True),
@@ -177,30 +177,8 @@ JOINT = (
         "the same over the floor. Joint noise is the best that was found, in the norm of the box "
         "of all changes, abs(d_i) <= 1 for every i, and for more coordinates in that of the l2 ball "
         "around it; for one coordinate it is the scalar staircase. The floor need not be attained.",
-        table=Table(function="dpnoise_papers.beyond.tables.joint_noise", reads=("gain",)),
-        figure=Figure(function="dpnoise_papers.beyond.figures.joint_noise"),
-    ),
-    Item(
-        id="joint-rows",
-        caption="Beyond the paper: the best joint noise found, and a floor under any additive "
-        "noise, for the budgets of Figure 4 and Table II. No verdict on the paper rests on it.",
-        table=Table(
-            function="dpnoise_papers.beyond.tables.flipped_huber_rows",
-            settings=(),
-            reads=("figure-4a", "figure-4b", "table-2"),
-        ),
-        page=Page(function="dpnoise_papers.beyond.figures.flipped_huber_rows"),
-    ),
-    Item(
-        id="which-noise",
-        caption="Beyond the paper: the mechanism of least variance among all of the library, by "
-        "the number K of coordinates, epsilon and delta. Above, one person changes all K numbers "
-        "by at most 1 each; below, at most three of them. A dot: Laplace or Gaussian noise needs "
-        "at most 5 % more variance than the best.",
-        table=Table(function="dpnoise_papers.beyond.tables.which_noise"),
-        figure=Figure(function="dpnoise_papers.beyond.figures.which_noise"),
-        extra="docs",
-        target="which_noise",  # not made by every run
+        table=Table(function=".tables.joint.joint_noise", reads=("gain",)),
+        figure=Figure(function=".figures.joint.joint_noise"),
     ),
 )
 TABLE_3 = (

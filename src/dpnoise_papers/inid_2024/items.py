@@ -8,7 +8,6 @@ from __future__ import annotations
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 # What several items share.
-_FIGURES = ("figure-1a", "figure-1b", "figure-3a", "figure-3b", "figure-4")
 _ERRORS = ".tables.profiles.error_curves"
 _CURVES = ".figures.profiles.error_curves"
 _PLANE = ".tables.profiles.two_dimensions"
@@ -220,18 +219,6 @@ PAPER = Paper(
             figure=Figure(
                 function=".figures.table_4.signal_and_noise", reads=("table-4", "table-4-laplace")
             ),
-        ),
-        Item(
-            id="joint-rows",
-            caption="Beyond the paper: the best joint noise found, and a floor under any additive "
-            "noise, for the sensitivities and budgets of Figures 1, 3 and 4 and Table II, beside "
-            "the paper's mechanism of lowest error. No verdict on the paper rests on it.",
-            table=Table(
-                function="dpnoise_papers.beyond.tables.inid_rows",
-                settings=("joint_rows", *(name.replace("-", "_") for name in _FIGURES)),
-                reads=(*_FIGURES, "table-2"),
-            ),
-            page=Page(function="dpnoise_papers.beyond.figures.inid_rows"),
         ),
         Item(  # one job for each cell of the table
             id="table-4-digits-runs",

@@ -139,12 +139,6 @@ class Crossings(Section):
     shares: Distinct[Annotated[float, Field(ge=0.501, le=0.9999)]]
 
 
-class JointRows(Section):
-    """Joint noise beside the paper's; `points` of each figure along epsilon or the dimension."""
-
-    points: Annotated[int, Field(ge=1, le=1000)]
-
-
 class Bisection(Section):
     """Algorithm 1 over epsilon and delta.
 
@@ -221,7 +215,6 @@ class Settings(Section):
     table_2: TwoDimensions
     table_2_curves: TwoDimensions
     table_2_crossings: Crossings
-    joint_rows: JointRows
     algorithm_1: Bisection
     corollary_6: ApproximateLaplace
     theorem_7: Theorem7

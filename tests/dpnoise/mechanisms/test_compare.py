@@ -284,7 +284,7 @@ def test_a_table_states_the_budget_that_all_rows_keep():
 
 
 # Products, counts or ellipsoids; tests/dpnoise/test_front.py.
-ELSEWHERE = {"blocks", "correlated-gaussian", "histogram"}
+ELSEWHERE = {"blocks", "correlated-gaussian"}
 
 
 @pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name not in ELSEWHERE])

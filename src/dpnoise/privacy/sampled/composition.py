@@ -8,12 +8,11 @@ alone has a closed form. docs/sampling.md has the proofs.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize
 
-from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import (
     Inversion,
     LogBounds,
@@ -25,16 +24,24 @@ from dpnoise.privacy.inversion.inversion import (
 from dpnoise.privacy.inversion.transform import USABLE, LossTransform
 from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.sampled.lines import (
-    ADDED,
     CLOSE,
     DEEP,
     DEEPEST,
-    REMOVED,
     STEEP,
     UNKNOWN,
     Lines,
     sharper,
     with_rest,
+)
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
+    GAUSSIAN,
+    NOTHING,
+    REMOVED,
+    Kind,
+    Pair,
+    one_step,
+    pair_of,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
 from dpnoise.privacy.sampled.transform import (
@@ -48,9 +55,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dpnoise._types import Array
+    from dpnoise.privacy.sampled.stretches import StretchLoss
 
 _RTOL, _SECONDS = 1e-8, 0.4  # relative gap to aim at, and time for one epsilon
-_CLOSED = 1e-11  # relative error of the closed form of one step
+_CLOSED = 1e-11  # relative rounding of the chance of a sample
 _TRIES, _WIDENINGS = 3, 25
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
@@ -65,38 +73,10 @@ _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
 _MOST_GROWTH = 15.0  # of the distance of an end from the root
 _SMALLEST = 1e-12  # epsilon next to which ends are looked for
 MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
-_NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
-
-
-class Step(NamedTuple):
-    """Gaussian noise of a noise multiplier on a Poisson sample of a rate in (0, 1]."""
-
-    sigma: float
-    rate: float
 
 
 class _Spent(Exception):  # noqa: N818
     """No evaluations are left for a search."""
-
-
-def one_step(step: Step, epsilon: float, direction: str) -> float:
-    """Log delta of one step, in closed form, of a relative error of at most 1e-11."""
-    mu, q = 1.0 / step.sigma, step.rate
-    rise = math.expm1(min(epsilon, 700.0))
-    if direction == REMOVED or q == 1.0:
-        near = epsilon - math.log(q) < 700.0
-        inner = math.log1p(rise / q) if near else epsilon + log_rest(epsilon) - math.log(q)
-        return math.log(q) + float(gaussian_log_delta(mu, inner))
-    share = q - rise * (1.0 - q)  # 1 - (1 - q) e^epsilon
-    if share <= 0.0:
-        return -math.inf
-    inner = max(math.log(q) + epsilon - math.log(share), 0.0)
-    return math.log(share) + float(gaussian_log_delta(mu, inner))
-
-
-def log_rest(epsilon: float) -> float:
-    """Log (1 - e^-epsilon)."""
-    return math.log(-math.expm1(-epsilon)) if epsilon > 0.0 else -math.inf
 
 
 class Composition:
@@ -108,7 +88,7 @@ class Composition:
 
     def __init__(
         self,
-        steps: Mapping[Step, int],
+        steps: Mapping[Kind, int],
         other: LossTransform | None = None,
         *,
         fast: bool = True,
@@ -154,7 +134,7 @@ class Composition:
 
     def _rounded(self, direction: str) -> Rounded:
         if direction not in self._lattices:
-            steps = [(*step, n) for step, n in self.steps.items()]
+            steps = [(step.sigma, step.rate, n) for step, n in self.steps.items()]
             self._lattices[direction] = Rounded(steps, removed=direction == REMOVED)
         return self._lattices[direction]
 
@@ -163,25 +143,23 @@ class Composition:
     ) -> MixedTransform | LossTransform:
         if not self.steps:
             return self.other
-        losses = []
+        losses: list[SampledGaussianLoss] = []
         for step, n in self.steps.items():
             own = max(log_rest - math.log(n * len(self.steps)), DEEPEST)
             bend = max(1.0, steep / (step.sigma**2 * max(-math.log(step.rate), 0.7)))
             rest = own if log_rest > -math.inf else -math.inf
-            losses.append(self._loss(step, direction, rest, bend))
+            losses.append(self._loss(step, direction, rest, bend))  # type: ignore[arg-type]  # or of its interface
         return MixedTransform(self.other, list(zip(losses, self.steps.values(), strict=True)))
 
-    def _one(self, step: Step, epsilon: float, direction: str) -> float:
-        """Log delta of one step."""
-        return one_step(step, epsilon, direction)
-
     def _loss(
-        self, step: Step, direction: str, log_rest: float, steep: float
-    ) -> SampledGaussianLoss:
+        self, step: Kind, direction: str, log_rest: float, steep: float
+    ) -> SampledGaussianLoss | StretchLoss:
         """The loss of one step, cut where `log_rest` is finite."""
         removed = direction == REMOVED
         rest = log_rest if removed else -math.inf
-        return SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=steep)
+        return SampledGaussianLoss(
+            step.sigma, step.rate, removed=removed, log_rest=rest, steep=steep
+        )
 
     def _cuts(self, direction: str) -> bool:
         """Whether steps have outputs that matter at large tilts only."""
@@ -209,7 +187,7 @@ class Composition:
         More releases never lower delta; a release that is not sampled shows nothing.
         """
         worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
-        low = max(self._one(step, epsilon, direction) for step in worst) - _CLOSED
+        low = max(one_step(pair_of(step, direction), epsilon).lower for step in worst)
         high = self._chernoff(epsilon, direction)
         if not self.alone:
             return low, high
@@ -219,7 +197,7 @@ class Composition:
         )
         return low, min(math.log(-math.expm1(spared)) + _CLOSED, high)
 
-    def _plain(self, step: Step, c: Array, direction: str) -> Array:  # noqa: ARG002
+    def _plain(self, step: Kind, c: Array, direction: str) -> Array:  # noqa: ARG002
         """Log M at tilts of a step whose sample has the record in any case."""
         return 0.5 * c * (c + 1.0) / step.sigma**2
 
@@ -289,17 +267,15 @@ class Composition:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
         self.shares, self.log_cut = Shares(), -math.inf
         if not self.every and self.alone:
-            return _NOTHING
+            return NOTHING
         if self.alone and sum(self.every.values()) == 1:
             ((step, _),) = self.every.items()
-            exact = self._one(step, epsilon, direction)
-            return LogBounds(exact - _CLOSED, exact, min(exact + _CLOSED, 0.0))
+            return one_step(pair_of(step, direction), epsilon)
         if not self.steps and self.alone:  # Gaussian noise on all data
-            exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
-            error = 1e-11 + 1e-15 * (10.0 - 3.0 * exact)
-            return LogBounds(exact - error, exact, min(exact + error, 0.0))
+            whole = Pair(REMOVED, GAUSSIAN, math.sqrt(self.other.gaussian), 1.0)
+            return one_step(whole, epsilon)
         if direction == ADDED and epsilon >= self._largest:
-            return _NOTHING
+            return NOTHING
         found = UNKNOWN
         if self._lines is not None:
             found = self._lines.log_delta(epsilon, direction, guess, self.close)
@@ -425,7 +401,7 @@ class Composition:
         each = (self._single(step).epsilon(log_delta, direction)[0] for step in worst)
         return max(each, default=0.0)
 
-    def _single(self, step: Step) -> Composition:
+    def _single(self, step: Kind) -> Composition:
         """One step alone."""
         return Composition({step: 1})
 
@@ -559,7 +535,7 @@ class Composition:
         if len(self.other.copies) or self.other.gaussian > 0.0:
             total += self.other.log_real(TILTS) + USABLE * len(self.other.copies)
         for step, n in self.steps.items():
-            total += n * log_moments(*step, removed=direction == REMOVED)
+            total += n * log_moments(step.sigma, step.rate, removed=direction == REMOVED)
         bounds = total - TILTS * epsilon * (1.0 - 1e-12) + log_payoff(TILTS)
         return float(np.nanmin(bounds, initial=math.inf)) + 1e-9 <= log_delta
 

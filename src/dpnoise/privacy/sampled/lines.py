@@ -18,6 +18,7 @@ import numpy as np
 
 from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.inversion.trapezoid import log_payoff, product_on_line
+from dpnoise.privacy.sampled.pairs import ADDED, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.sampled.transform import MixedTransform
 
-REMOVED, ADDED = "removed", "added"
 DEEP = 25.0  # the share beyond the cut is e^-25 of delta
 _SHALLOW = 18.0  # and then e^-18
 DEEPEST = -760.0  # of its logarithm

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scipy import optimize
 
 from dpnoise._validation import MINIMUM_DELTA, Problems, is_integer
-from dpnoise.privacy.sampled.composition import REMOVED, Composition
 from dpnoise.privacy.sampled.mechanism import (
     LARGEST,
     MOST_STEPS,
@@ -23,13 +22,14 @@ from dpnoise.privacy.sampled.mechanism import (
     composition_of,
     relation_of,
 )
-from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, REMOVED, REPLACED, Kind
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise.privacy.inversion.inversion import LogBounds
+    from dpnoise.privacy.sampled.composition import Composition
     from dpnoise.privacy.sampled.relations import PairComposition
 
 _MOVES, _POLISH, _SECANTS = 50, 6, 15

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from dpnoise import SampledGaussian, SampledLaplace, sampled_errors
-from dpnoise.privacy.sampled.relations import REPLACED, Kind, PairComposition
+from dpnoise.privacy.sampled.pairs import REPLACED, Kind
+from dpnoise.privacy.sampled.relations import PairComposition
 
 
 @pytest.mark.parametrize(
