@@ -248,8 +248,15 @@ def power_of_ten(value: float) -> str:
     return rf"{float(factor):g} \cdot 10^{{{int(power)}}}"
 
 
-def save(figure: Figure, stem: str | Path, *, title: str = "", description: str = "") -> list[Path]:
-    """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run.
+def save(
+    figure: Figure,
+    stem: str | Path,
+    *,
+    title: str = "",
+    description: str = "",
+    formats: Sequence[str] = ("svg", "pdf", "png"),
+) -> list[Path]:
+    """Write a figure as SVG, PDF and PNG, or in some `formats`, with the same bytes on every run.
 
     `title` and `description` are for those who search or hear the file instead of seeing it: in
     an SVG its `title` and `desc`, in a PDF the title and subject, in a PNG texts of these names.
@@ -266,7 +273,8 @@ def save(figure: Figure, stem: str | Path, *, title: str = "", description: str 
         if layout := figure.get_layout_engine():
             layout.execute(figure)  # alone, without the drawing that `draw_without_rendering` adds
         figure.set_layout_engine("none")
-        for ending, metadata in _METADATA.items():
+        for ending in formats:
+            metadata = _METADATA[ending]
             told = {"Title": title, _DESCRIPTION[ending]: description}
             told = {name: text for name, text in told.items() if text}
             buffer = BytesIO()
@@ -274,7 +282,8 @@ def save(figure: Figure, stem: str | Path, *, title: str = "", description: str 
             _PRINT[ending](figure)(buffer, metadata={**metadata, **told})
             contents[stem.with_name(f"{stem.name}.{ending}")] = buffer.getvalue()
     svg = stem.with_name(f"{stem.name}.svg")
-    contents[svg] = _accessible(contents[svg], description)
+    if svg in contents:
+        contents[svg] = _accessible(contents[svg], description)
     for path, content in contents.items():
         write_bytes(content, path)
     return list(contents)

@@ -74,14 +74,18 @@ VARIANCES = (
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
         "settings.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio", alone=True
+        ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
         "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio", alone=True
+        ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
@@ -104,7 +108,10 @@ VARIANCES = (
         "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "
         "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
+            alone=True,
+        ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
 )

@@ -139,7 +139,7 @@ PAPER = Paper(
             "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
             "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
-            table=Table(function=".tables.profiles.approximate_laplace"),
+            table=Table(function=".tables.profiles.approximate_laplace", alone=True),
             figure=Figure(function=".figures.profiles.approximate_laplace"),
         ),
         Item(
@@ -153,7 +153,7 @@ PAPER = Paper(
         ),
         Item(
             id="theory",
-            table=Table(function=".theory.statements.inid_theory"),
+            table=Table(function=".theory.statements.inid_theory", alone=True),
         ),
         Item(
             id="higher-accuracy",
@@ -167,7 +167,7 @@ PAPER = Paper(
             "(crosses), and of the noise that is private without it. The printed Laplace errors "
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
-            table=Table(function=".tables.pca.dp_pca_over_models"),
+            table=Table(function=".tables.pca.dp_pca_over_models", alone=True),
             figure=Figure(function=".figures.pca.table_3", printed=("table-3",)),
             page=Page(function=".figures.pages.table_3", formats=("md", "tex"), claims=True),
         ),
@@ -179,12 +179,12 @@ PAPER = Paper(
             "lines exact; bars reach down to what the counts prove with 99.9 % confidence, for "
             "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
             "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
-            table=Table(function=".tables.pca_privacy.dp_pca_attack"),
+            table=Table(function=".tables.pca_privacy.dp_pca_attack", alone=True),
             figure=Figure(function=".figures.pca.attack"),
         ),
         Item(
             id="dp-pca-privacy",
-            table=Table(function=".tables.pca_privacy.dp_pca_privacy"),
+            table=Table(function=".tables.pca_privacy.dp_pca_privacy", alone=True),
         ),
         Item(
             id="dp-pca-sensitivities",
@@ -196,7 +196,9 @@ PAPER = Paper(
         ),
         Item(
             id="table-4-accounting",
-            table=Table(function=".table_4.noise.table_4_accounting", settings=("table_4",)),
+            table=Table(
+                function=".table_4.noise.table_4_accounting", settings=("table_4",), alone=True
+            ),
         ),
         Item(
             id="table-4-laplace",
@@ -209,7 +211,10 @@ PAPER = Paper(
             "two printed accuracies the lower one had more noise, unless they differ by no more "
             "than the Gaussian rows break this order themselves.",
             table=Table(
-                function=".table_4.noise.table_4_laplace", settings=("table_4",), claims=True
+                function=".table_4.noise.table_4_laplace",
+                settings=("table_4",),
+                claims=True,
+                alone=True,
             ),
             figure=Figure(
                 function=".figures.table_4.signal_and_noise", reads=("table-4", "table-4-laplace")

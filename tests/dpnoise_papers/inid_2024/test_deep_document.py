@@ -7,9 +7,8 @@ import pytest
 
 from dpnoise_papers.claims.findings import TABLES
 from dpnoise_papers.config import load
-from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import read_table
-from dpnoise_papers.steps import optional_tables, standing
+from dpnoise_papers.steps import Run
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "deep-learning.md").read_text(encoding="utf-8")
@@ -54,10 +53,12 @@ ADDED = {
 def of_run(name):
     """Table of the recorded run, made with the settings in force."""
     assert f"inid-2024/{name}" in TABLES
-    tables, path = optional_tables(CONFIG, papers()), f"inid-2024/{name}.csv"
-    if path in tables and not (SNAPSHOT / path).is_file():
-        pytest.skip(f"not in the recorded run: `make {tables[path].target}`, then `make readme`")
-    assert path not in tables or standing(tables, SNAPSHOT, recorded=False)[path]["reason"] == ""
+    run, path = Run(CONFIG), f"inid-2024/{name}.csv"
+    run.results = str(SNAPSHOT)
+    why = run.optional().get(path, "")
+    if why and not (SNAPSHOT / path).is_file():
+        pytest.skip(f"not in the recorded run: {why}, then `make readme`")
+    assert why == ""
     return read_table(SNAPSHOT / "inid-2024" / f"{name}.csv")
 
 
