@@ -98,7 +98,7 @@ gpu_visit:
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
-	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4 tests/dpnoise/learn/test_opacus.py
+	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4
 
 look: $(READY)
 	DPNOISE_RESULTS=$(OWN)results $(BIN)/pytest -q -n auto tests/of_run

@@ -17,7 +17,6 @@ USED = [
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.shrinkage.soft_threshold",
     "dpnoise.denoise.trend_filtering.trend_filter",
-    "dpnoise.learn.safeguards.grid_search_price",
     "dpnoise.learn.pca.dp_pca",
     "dpnoise.learn.pipelines.leaking_steps",
     "dpnoise.optimality.bounds.minimum_cost",
