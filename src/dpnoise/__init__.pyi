@@ -39,7 +39,6 @@ from .privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
 from .privacy.sampled.multiplier import noise_multiplier as noise_multiplier
 from .privacy.vector import vector_profile as vector_profile
 from .privacy.zcdp import zcdp as zcdp
-from .releases.release import opendp_measurement as opendp_measurement
 from .releases.release import release as release
 from .sensitivity.at_most import AtMost as AtMost
 from .sensitivity.balls import L1 as L1

@@ -11,7 +11,6 @@ KINDS = {**FAMILIES, **INTEGER_FAMILIES}
 FUNCTIONS = [name for name in dpnoise._PUBLIC if name not in {f.__name__ for f in KINDS.values()}]
 USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
-    "dpnoise.allocation.closed_forms.resources",
     "dpnoise.privacy.gaussian.classical_gaussian_sigma",
     "dpnoise.calibration.published.theorem_8_delta",
     "dpnoise.denoise.shrinkage.james_stein",
