@@ -1,9 +1,7 @@
 # Public names and the modules that define them, for `lazy_loader` and type checkers.
 
 from .allocation.allocate import allocate as allocate
-from .auditing.noise import audit_families as audit_families
 from .auditing.noise import audit_noise as audit_noise
-from .auditing.sampler import audit_mechanism as audit_mechanism
 from .auditing.sampler import audit_sampler as audit_sampler
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
