@@ -198,23 +198,6 @@ PAPER = Paper(
             id="table-4-accounting",
             table=Table(function=".table_4.noise.table_4_accounting", settings=("table_4",)),
         ),
-        Item(
-            id="table-4-laplace",
-            caption="Left: l2 norm of the noise that each cell of Table IV needs in one step, over that "
-            "of the largest gradient that clipping leaves (dashed line: as large). Laplace noise "
-            "with delta = 0 is larger than every clipped gradient. Right: Laplace noise by what may "
-            "have been run, over a gradient of entries of one size and in units of Gaussian noise "
-            "of the same epsilon (blue line). Markers are the schemes. Hollow markers disagree with "
-            "the printed accuracies of their scheme for gradients of every shape, provided that of "
-            "two printed accuracies the lower one had more noise, unless they differ by no more "
-            "than the Gaussian rows break this order themselves.",
-            table=Table(
-                function=".table_4.noise.table_4_laplace", settings=("table_4",), claims=True
-            ),
-            figure=Figure(
-                function=".figures.table_4.signal_and_noise", reads=("table-4", "table-4-laplace")
-            ),
-        ),
         Item(  # one job for each cell of the table
             id="table-4-digits-runs",
             extra="deep",
@@ -298,45 +281,6 @@ PAPER = Paper(
                 parts="table_4_cifar10.cells",
             ),
             page=Page(function=".figures.table_4.accuracies"),
-        ),
-        Item(
-            id="table-4-gradients",
-            extra="deep",
-            target="deep_gradients",
-            table=Table(
-                function=".table_4.gradients.measured_gradients",
-                settings=("table_4_gradients", "table_4_cifar10"),
-                data=("images/cifar10",),
-                makes=(
-                    "table-4-gradients",
-                    "table-4-gradients-groups",
-                    "table-4-gradients-shapes",
-                ),
-                memory=6000,
-                minutes=120,
-            ),
-        ),
-        Item(
-            id="table-4-laplace-measured",
-            extra="deep",
-            target="deep_gradients",
-            table=Table(
-                function=".table_4.noise.table_4_laplace_measured",
-                settings=(),
-                reads=("table-4-laplace", "table-4-gradients-shapes"),
-            ),
-        ),
-        Item(
-            id="table-4-weights",
-            extra="deep",
-            target="deep_weights",
-            table=Table(
-                function=".table_4.weights.table_4_weights",
-                settings=("table_4_digits", "table_4_weights", "table_4_cifar10"),
-                makes=("table-4-weights", "table-4-weights-curvature"),
-                memory=3000,
-                minutes=60,
-            ),
         ),
         Item(
             id="figure-5",

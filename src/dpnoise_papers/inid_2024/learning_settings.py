@@ -38,7 +38,7 @@ PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
 PcaFeatures = Annotated[int, Field(ge=2, le=1000)]
 PcaTrials = Annotated[int, Field(ge=2, le=100_000)]
 _MAXIMUM_ORDER = 1024  # of the Renyi divergences of table_4
-Scheme = Literal["iid", "spr", "optimal", "spr-group", "weighted"]
+Scheme = Literal["iid", "spr", "optimal", "spr-group"]
 GroupBy = Literal["tensor", "module", "layer"]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "tensorfloat32", "bfloat16"]
@@ -191,35 +191,6 @@ class DeepLearning(Section):
         return round(self.epochs / self.rate)
 
 
-class PublicWeights(Section):
-    """Choice of thresholds and weights without private data, in training of Table IV's kind.
-
-    Attributes
-    ----------
-    budget : TrainingBudget
-        Of Gaussian noise.
-    learning_rates : tuple of float
-        One grid for all choices.
-    search, repetitions : int
-        Networks for each learning rate of the grid, and networks reported, of other seeds.
-    networks, images : int
-        Untrained networks, and synthetic images for each.
-    """
-
-    budget: TrainingBudget
-    learning_rates: Distinct[Annotated[float, Field(ge=1e-6, le=1e6)]]
-    search: Annotated[int, Field(ge=1, le=1000)]
-    repetitions: Annotated[int, Field(ge=2, le=1000)]
-    networks: Annotated[int, Field(ge=1, le=1000)]
-    images: Annotated[int, Field(ge=2, le=10_000)]
-
-    @model_validator(mode="after")
-    def _fit(self) -> PublicWeights:
-        if self.budget.noise != "gaussian":
-            raise ValueError("expected a budget of Gaussian noise")
-        return self
-
-
 class Network(Section):
     """Residual network with group normalisation, as He et al. (2016) have it for CIFAR-10.
 
@@ -306,8 +277,6 @@ class PrivateTraining(Seeded):
 
     @model_validator(mode="after")
     def _fit(self) -> PrivateTraining:
-        if "weighted" in self.schemes:
-            raise ValueError("expected schemes without weights, got 'weighted'")
         if self.search_epochs > self.epochs:
             raise ValueError("expected at most `epochs` search_epochs")
         return self
@@ -321,32 +290,6 @@ class PrivateTraining(Seeded):
             for scheme in self.schemes
         }
         return {"none": Cell(None, "none")} | cells
-
-
-class MeasuredGradients(Seeded):
-    """Gradients and noise of the first steps of a few cells of Table IV.
-
-    Attributes
-    ----------
-    cells : tuple of str
-        Of the table that is measured.
-    learning_rate : float
-        Of all of them.
-    records, steps : int
-        How many records there are, and the steps of each.
-    tested, shaped : int
-        Images for the accuracy of each record, and for the shape of gradients.
-    chunk : int
-        How many samples are differentiated at once, in place of the table's.
-    """
-
-    cells: Distinct[str]
-    learning_rate: Annotated[float, Field(ge=1e-6, le=1e6)]
-    records: Annotated[int, Field(ge=1, le=100_000)]
-    steps: Annotated[int, Field(ge=1, le=100_000)]
-    tested: Annotated[int, Field(ge=1, le=1_000_000)]
-    shaped: Annotated[int, Field(ge=2, le=1_000_000)]
-    chunk: Annotated[int, Field(ge=2, le=65_536)]
 
 
 def _odd(points: int) -> int:

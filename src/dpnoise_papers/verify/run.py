@@ -49,7 +49,6 @@ _REASONS = {
     "limit.csv": "bounds of a linear program, with a certificate of its own",
     "dp-pca-sensitivities.csv": "a maximum over unit vectors, proved in docs",
     "spr-or-optimal.csv": "seeded training runs",
-    "table-4-laplace.csv": "a comparison with printed accuracies",
     "algorithm-1.csv": "an iteration count of the printed algorithm in doubles",
 }
 _OTHER = "no path was written"

@@ -294,22 +294,6 @@ def _noise_over_most(row: Row) -> Answer:
     return Answer(math.sqrt(variance * total) / batch, rtol=_MULTIPLIER)
 
 
-def _variance_epsilon(row: Row) -> Answer:
-    """Epsilon with delta = 0 of Laplace noise of the Gaussian rows' variance, clipped in l2.
-
-    Along a gradient of equal entries the losses of the parameters add up to sqrt(P) / beta.
-    """
-    settings = row.settings[0]
-    steps, rate = int(settings.steps), float(settings.rate)
-    if (row["variant"], row["scheme"]) != ("l2-clipped-gaussian-variance", "iid"):
-        raise NoPathError("another variant")
-    delta = max(one.delta for one in settings.budgets if one.noise == "gaussian")
-    beta = renyi_multiplier(row.number("epsilon"), delta, steps, rate) / math.sqrt(2.0)
-    loss = math.sqrt(float(_sizes(settings).sum())) / beta
-    log_ratio = loss + math.log(rate) if loss > 700.0 else math.log1p(rate * math.expm1(loss))
-    return Answer(steps * log_ratio, rtol=_MULTIPLIER)
-
-
 def _printed_accuracy(row: Row) -> Answer:
     """Accuracy as the table of printed numbers has it."""
     scheme = "spr" if row["scheme"] == "spr-group" else row["scheme"]
@@ -407,9 +391,6 @@ PATHS: Paths = {
     "inid-2024/table-4.csv": {
         "noise_over_most": Path(_noise_over_most, "divergences by quadrature, a root search"),
         "printed_accuracy": Path(_printed_accuracy, "the printed numbers"),
-    },
-    "inid-2024/table-4-laplace.csv": {
-        "epsilon_pure": Path(_variance_epsilon, "divergences by quadrature, the largest ratio")
     },
     "inid-2024/table-3.csv": {"epsilon_add_remove": Path(_kept, "Arb, and a sum for Laplace")},
 }
