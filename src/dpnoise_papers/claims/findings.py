@@ -44,7 +44,6 @@ IMAGES = {
     "heat-map": "balle-wang-2018/figure-2",
     "joint-noise": "flipped-huber-2023/joint-noise",
     "limit": "flipped-huber-2023/limit",
-    "spr-or-optimal": "inid-2024/spr-or-optimal",
     "table-3": "flipped-huber-2023/table-3",
 }
 STAMP = ("machine", "packages")  # of provenance.json

@@ -172,21 +172,6 @@ PAPER = Paper(
             page=Page(function=".figures.pages.table_3", formats=("md", "tex"), claims=True),
         ),
         Item(
-            id="dp-pca-attack",
-            caption="An attack on the printed private principal components without clipping, at a "
-            "claimed epsilon = 1 and delta = 1e-6: how often it detects a sample, over the most "
-            "that the claim allows for this chance of a false alarm. Points are drawn releases, "
-            "lines exact; bars reach down to what the counts prove with 99.9 % confidence, for "
-            "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
-            "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
-            table=Table(function=".tables.pca_privacy.dp_pca_attack"),
-            figure=Figure(function=".figures.pca.attack"),
-        ),
-        Item(
-            id="dp-pca-privacy",
-            table=Table(function=".tables.pca_privacy.dp_pca_privacy"),
-        ),
-        Item(
             id="dp-pca-sensitivities",
             table=Table(function=".tables.pca_privacy.dp_pca_sensitivities"),
         ),
@@ -317,24 +302,10 @@ PAPER = Paper(
                 function=".figures.improved_descent.descent_paths", printed=("figure-6",)
             ),
         ),
-        Item(  # what varies Figures 5 and 6: one job for each data set, then all together
-            id="descent-variants-runs",
-            table=Table(
-                function=".tables.descent_variants.weights_and_variants",
-                settings=("improved_descent", "descent_variants"),
-                parts="improved_descent.tasks",
-                for_each=True,
-                data=("{part}",),
-                makes=("descent/{part}-weights", "descent/{part}-readings"),
-                threads=8,
-                memory=2000,
-                minutes=15,
-            ),
-        ),
-        Item(
+        Item(  # orders of the columns: one job for each data set, then all together
             id="descent-orders-runs",
             table=Table(
-                function=".tables.descent_variants.descent_orders",
+                function=".tables.descent_orders.descent_orders",
                 settings=("improved_descent", "descent_orders"),
                 parts="improved_descent.tasks",
                 for_each=True,
@@ -343,36 +314,6 @@ PAPER = Paper(
                 threads=8,
                 memory=2000,
                 minutes=15,
-            ),
-        ),
-        Item(
-            id="spr-or-optimal",
-            caption="Which noise suits coordinate descent. Left: loss of each scheme over the "
-            "smallest loss, against the weights M_i^a of the squared errors; the descent pays "
-            "about a = 1, for which SPR is best. Middle: the measured error with noise that is "
-            "optimal for M_i^a. Right: the optimal noise over SPR for other clipping levels.",
-            table=Table(
-                function="dpnoise_papers.pages.together",
-                settings=(),
-                parts="improved_descent.tasks",
-                reads=("descent/{part}-weights",),
-            ),
-            figure=Figure(function=".figures.improved_descent.spr_or_optimal"),
-        ),
-        Item(
-            id="descent-readings",
-            caption="Error after the last pass under variants of 'noise by coordinate'. Filled "
-            "marks keep the privacy budget; hollow ones do not and carry the epsilon that they "
-            "spend. Crosses are the trials of the search, lines the printed numbers of Figures 5 "
-            "and 6.",
-            table=Table(
-                function="dpnoise_papers.pages.together",
-                settings=(),
-                parts="improved_descent.tasks",
-                reads=("descent/{part}-readings",),
-            ),
-            figure=Figure(
-                function=".figures.improved_descent.variants", printed=("figure-5", "figure-6")
             ),
         ),
         Item(

@@ -21,11 +21,8 @@ from dpnoise_papers.settings import (
     Distinct,
     Epsilon,
     Folder,
-    Grid,
     Section,
     Seeded,
-    Share,
-    within,
 )
 
 Noise = Literal["gaussian", "laplace"]
@@ -88,46 +85,6 @@ class Pca(Seeded):
             raise ValueError("expected a rank below the numbers of samples and features")
         if max(self.others.counts) > self.rank:
             raise ValueError("expected no more subspaces (others.counts) than the rank")
-        return self
-
-
-class PcaAttack(Seeded):
-    """Attack on private principal components.
-
-    Attributes
-    ----------
-    features : int
-        M.
-    epsilon, delta : float
-        The claimed budget of the Gaussian mechanism.
-    draws : int
-        Releases with the sample, and as many without it.
-    confidence : float
-        Of the epsilon that is shown at the chosen threshold.
-    thresholds : int
-        How many are tabulated.
-    """
-
-    features: PcaFeatures
-    epsilon: PcaEpsilon
-    delta: Delta
-    draws: Annotated[int, Field(ge=1000, le=10_000_000_000)]
-    confidence: Share
-    thresholds: Annotated[int, Field(ge=2, le=1000)]
-
-
-class PcaPrivacy(Section):
-    """Privacy of private principal components at single pairs of neighbours."""
-
-    variants: Variants
-    features: PcaFeatures
-    epsilons: Distinct[PcaEpsilon]
-    delta: Delta
-
-    @model_validator(mode="after")
-    def _unclipped(self) -> PcaPrivacy:
-        if {"stated", "stated-largest"} & set(self.variants):
-            raise ValueError("expected variants without clipping of entries, not 'stated'")
         return self
 
 
@@ -305,8 +262,6 @@ def _with_cyclic(orders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Refine = Annotated[int, Field(ge=1, le=101), AfterValidator(_odd)]
-Exponent = Annotated[float, Field(ge=-10, le=10)]
-ExponentGrid = Annotated[Grid, within(-10.0, 10.0)]
 
 
 class StrengthByFeatures(Section):
@@ -375,24 +330,6 @@ class ImprovedDescent(Seeded):
             expected = f"at most {_MAXIMUM_AT_ONCE} (points of the grid of clips times trials)"
             raise ValueError(f"expected {expected}, got {at_once}")
         return self
-
-
-class DescentVariants(Section):
-    """Losses and errors of noise for other weights, and of variants of the noise.
-
-    Attributes
-    ----------
-    exponents : Grid
-        a of the loss sum M_i^a sigma_i^2.
-    clip_exponents : Grid
-        c of clipping levels C_i proportional to M_i^c.
-    measured : tuple of float
-        The a for which the descent is run with noise that is optimal for weights M_i^a.
-    """
-
-    exponents: ExponentGrid
-    clip_exponents: ExponentGrid
-    measured: Distinct[Exponent]
 
 
 class DescentOrders(Section):

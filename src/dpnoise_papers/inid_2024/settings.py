@@ -9,12 +9,9 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from dpnoise_papers.inid_2024.learning_settings import (
     DeepLearning,
     DescentOrders,
-    DescentVariants,
     ImprovedDescent,
     Noise,
     Pca,
-    PcaAttack,
-    PcaPrivacy,
     PcaSensitivities,
     PrivateTraining,
     check_together,
@@ -218,14 +215,11 @@ class Settings(Section):
     theorem_7: Theorem7
     theory: Theory
     table_3: Pca
-    dp_pca_attack: PcaAttack
-    dp_pca_privacy: PcaPrivacy
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
     table_4_digits: PrivateTraining
     table_4_cifar10: PrivateTraining
     improved_descent: ImprovedDescent
-    descent_variants: DescentVariants
     descent_orders: DescentOrders
 
     @model_validator(mode="after")
