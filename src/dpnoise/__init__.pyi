@@ -26,7 +26,7 @@ from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
 from .privacy.odometer.accounts import loss_distribution as loss_distribution
 from .privacy.odometer.budget import Budget as Budget
-from .privacy.odometer.budget import BudgetExceededError as BudgetExceededError
+from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile
 from .privacy.sampled.errors import sampled_errors as sampled_errors

@@ -7,6 +7,7 @@ time (`make fuzz`).
 
 from fuzz.checks_best import CHECKS as BEST
 from fuzz.checks_budget import CHECKS as BUDGET
+from fuzz.checks_exact import CHECKS as EXACT
 from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_frames import CHECKS as FRAMES
 from fuzz.checks_noise import CHECKS as NOISE
@@ -23,6 +24,7 @@ CHECKS = {
     **WIDE,
     **BUDGET,
     **BEST,
+    **EXACT,
     **EXTREME,
     **FRAMES,
     **SAMPLED,

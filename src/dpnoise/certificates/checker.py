@@ -2,9 +2,9 @@
 
     python checker.py certificate.json ...
 
-Exit code 0: verified. 1: refused, as damaged, newer, or not proved. 2: no such file. 3: not covered
-by this checker, or by a Python before 3.8. It shares nothing with the package dpnoise, whose
-docs/certificates.md has the mathematics and whose command `dpnoise checker` prints this file.
+Exit code 0: verified, or its upper bound alone. 1: refused, as damaged, newer, or not proved. 2: no
+such file. 3: not covered by this checker, or by a Python before 3.8. It shares nothing with the
+package dpnoise, whose docs/certificates.md has the mathematics; `dpnoise checker` prints this file.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Tuple
 
 BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
+SMALLEST = Fraction(1e-100)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
 ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
@@ -34,8 +35,11 @@ FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KI
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
 TYPES.update({"coordinates": list, "dimension": int})
+CHECKER = "independent checker"
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
 ROUND = "l2", "ellipsoid"
+ACCOUNTS = """scalar profile, vector profile, basic composition, dominating Laplace noise,
+    largest loss, greatest loss, layers of the norm, integer points, concentrated privacy"""
 Found = Tuple["Interval", bool]
 
 
@@ -169,6 +173,26 @@ def number(text: Any) -> Fraction:
     if not good or len(text) > LONGEST or str(Fraction(text)) != text:
         raise ValueError(f"number: expected a fraction in lowest terms, got {str(text)[:40]!r}")
     return Fraction(text)
+
+
+def doubles(data: Any) -> None:
+    """An error unless all numbers of noise or a set are doubles of sizes that the package takes."""
+    for part in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        doubles(part)
+    if isinstance(data, str) and data[:1].isdigit():
+        found = number(data)
+        if found != 0 and not SMALLEST <= found <= 1 / SMALLEST:
+            raise NotImplementedError("parameters below 1e-100 or above 1e100")
+        if float(found) != found:
+            raise ValueError(f"number: expected a double, got {data[:40]!r}")
+
+
+def step(noise: Any, K: int = 0) -> Fraction:
+    """The epsilon of a staircase, also in a norm of K coordinates, that the package takes."""
+    found = number(noise["epsilon"])
+    if found > 700 or (K > 0 and found * 2**21 < 2 * K + 170):
+        raise NotImplementedError("staircases of too many steps, or too steep ones")
+    return found
 
 
 def kind_of(data: Any, kind: str = "") -> str:
@@ -378,7 +402,7 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         oval = kind_of(unit) == "spheroid"
         norm = root(Interval(in_spheroid(unit, ball)[0])).hi if oval else size(ball, factors(unit))
         if kind == "norm-staircase":
-            return of_loss(number(noise["epsilon"]) * math.ceil(norm), epsilon, laplace=False)
+            return of_loss(step(noise, len(sides)) * math.ceil(norm), epsilon, laplace=False)
         if (noise["power"], noise["bound"]) == ("1", "infinity"):
             return of_loss(norm / number(noise["scale"]), epsilon, laplace=True)
         raise NotImplementedError("radial noise other than K-norm noise")
@@ -403,10 +427,20 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     if kind.endswith("laplace"):
         plain, loss = kind == "laplace", change if alone else largest_sum(ball, weights, 1).hi
         return of_loss(loss, epsilon, laplace=plain, exact=plain and alone)
-    loss = sum((number(x["epsilon"]) * math.ceil(d) for d, x in changes), ZERO)
+    loss = sum((step(x) * math.ceil(d) for d, x in changes), ZERO)
     if not alone or change > 1 or loss <= epsilon:
         return of_loss(loss, epsilon, laplace=False)
     return staircase(change, loss, number(one["gamma"]), epsilon), True
+
+
+def provenance(version: str, names: Any, noise: str) -> None:
+    """An error unless these are a version, and an account of such noise, alone or beside this."""
+    text = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+!-"
+    if not 0 < len(version) <= 40 or not set(version) <= set(text):
+        raise ValueError(f"package_version: expected such as '0.1.0', got {version[:40]!r}")
+    known = "Gaussian profile" if "gaussian" in noise else " ".join(ACCOUNTS.split())
+    if names[:1] not in [[x] for x in known.split(", ")] or names[1:] not in ([], [CHECKER]):
+        raise ValueError(f"certified_by: expected one of {known}; and {CHECKER}, or no more")
 
 
 def check(data: bytes) -> str:
@@ -424,9 +458,11 @@ def check(data: bytes) -> str:
     text = json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
     if content["digest"] != "sha256:" + hashlib.sha256(text).hexdigest():
         raise ValueError("digest: expected that of the content, which was changed")
-    lower, upper = number(content["delta"]["lower"]), number(content["delta"]["upper"])
+    doubles([content["noise"], content["sensitivity"]])
+    lower, upper = (number(content["delta"][end]) for end in ("lower", "upper"))
     epsilon, relation = number(content["epsilon"]), content["relation"]
     found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
+    provenance(content["package_version"], content["certified_by"], str(content["noise"]))
     ball = factors(content["sensitivity"])
     other = {"add-remove": {*COUNTS[1:]}, "replace-one": {COUNTS[0]}}
     good = repr(content["dimension"]) == repr(sum(len(sides) for sides, _, _ in ball))
@@ -436,8 +472,10 @@ def check(data: bytes) -> str:
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):
         shown = float(upper)
         shown = shown if shown >= upper else shown * (1 + 2**-52) + 5e-324  # the next doubles
-        note = "" if exact or lower == 0 else "; delta.lower is not proved here"
-        return f"delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
+        what, note = "verified", ""
+        if lower > 0 and not exact:
+            what, note = "upper bound verified", "; delta.lower is not proved here"
+        return f"{what}: delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
     message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
     raise (ValueError if found.lo > upper or lower > found.hi else NotImplementedError)(message)
 
@@ -453,7 +491,7 @@ def main(paths: list[str]) -> int:
     codes = [0]
     for path in paths:
         try:
-            code, message = 0, f"verified: {check(Path(path).read_bytes())}"
+            code, message = 0, check(Path(path).read_bytes())
         except OSError as error:
             code, message = 2, f"not read: {error}"
         except NotImplementedError as error:

@@ -216,9 +216,9 @@ def _checked(
         problems.require(positive, "delta", f"0 or at least {_MIN_DELTA:g}", delta)
         if known and delta == 0 and JOINT_FAMILIES[family].needs_delta:
             problems.add(f"delta: expected more than 0 for {family}, got 0")
-        if good and epsilon == 0 and (delta == 0 or family == "norm-staircase"):
+        if good and epsilon == 0 and (delta == 0 or (known and family == "norm-staircase")):
             problems.add("epsilon: expected more than 0 with delta = 0, got 0")
-    if family == "norm-staircase" and good and epsilon > 0 and ball is not None:
+    if known and family == "norm-staircase" and good and epsilon > 0 and ball is not None:
         check_steps(problems, ball.active_dimension, epsilon)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)

@@ -49,7 +49,7 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
-from dpnoise.privacy.spherical import Spherical
+from dpnoise.privacy.spherical import STEEPEST, Spherical
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ class Radial(JointNoise):
         if self.power == 2.0:
             mu = root_above(2 * (size / Fraction(self.scale)) ** 2)
             return (Gaussian(1.0), as_double_above(mu)) if spherical else None
-        if spherical and K > 1:
+        if spherical and K > 1 and size <= STEEPEST * Fraction(self.scale):
             return Spherical(K, Fraction(self.scale) / size)
         return Laplace(self.scale), as_double_above(size)
 

@@ -244,8 +244,9 @@ def is_unlikely(request: Request) -> bool:
     if normal is None or request.epsilon == 0.0 or request.sensitivity.flat:
         return False
     K = request.sensitivity.active_dimension
-    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square / request.epsilon**2
-    return request.mean(square) < _SHARE * request.mean(np.asarray(normal.noise.var()))
+    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square  # times epsilon^2
+    gaussian_mean = request.mean(np.asarray(normal.noise.var()))
+    return request.mean(square) < _SHARE * gaussian_mean * request.epsilon**2
 
 
 def correlated_gaussian(request: Request) -> Found | None:

@@ -262,7 +262,8 @@ def read_request(
         problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))
     known = isinstance(error, str) and error in ERRORS
     problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
-    free = weights is None or error != "norm"
+    of_norm = known and error == "norm"
+    free = weights is None or not of_norm
     problems.require(free, "weights", "None for error='norm'", weights)
     known = family is None or (isinstance(family, str) and family in families)
     problems.require(known, "family", f"None or one of {', '.join(families)}", family)
@@ -275,7 +276,7 @@ def read_request(
             problems.require(good, "shape of weights", f"({ball.dimension},)", values.shape)
         good = ball.dimension <= _MOST_COORDINATES
         problems.require(good, "dimension", f"at most {_MOST_COORDINATES:g}", ball.dimension)
-        solid = error != "norm" or not ball.flat
+        solid = not of_norm or not ball.flat
         problems.require(solid, "error", f"another one than norm ({ball.flat})", error)
     if ball is not None and not problems.found:
         sizes = ball.box[ball.active]
@@ -285,7 +286,7 @@ def read_request(
         problems.require(good, "sensitivity", expected, f"1e{ratio:.0f}")
     known = isinstance(integer, bool | np.bool_)
     problems.require(known, "integer", "True or False", integer)
-    if ball is not None and integer:
+    if ball is not None and known and integer:
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)

@@ -149,9 +149,9 @@ def gaussian_delta(square: Fraction, epsilon: float) -> tuple[float, float]:
     low, high = math.exp(log_delta - error), min(math.exp(log_delta + error), 1.0)
     if mu in (_MIN_MU, _MAX_MU):
         low = 0.0
-    if epsilon < 0.0:  # 1 - delta(-x) = e^-x (1 - delta(x))
-        fall = math.exp(epsilon)
-        low, high = (1.0 - fall * (1.0 - x) for x in (low, high))
+    if epsilon < 0.0:  # delta(-x) = 1 - e^-x + e^-x delta(x): a sum, of which nothing cancels
+        rest, fall = -math.expm1(epsilon), math.exp(epsilon)
+        low, high = (rest + fall * x for x in (low, high))
         low, high = low * (1.0 - ERROR), min(high * (1.0 + ERROR), 1.0)
     return low, max(high, 5e-324)
 

@@ -108,7 +108,8 @@ class Release:
         Parameters
         ----------
         records : int or array_like of bool
-            Their number, or which of all records count.
+            Their number, clamped to [0, 2^62], or which of all records count: those that are True,
+            or 1 in a list. Any other record of a list does not count.
         epsilon, delta : float
             The budget of this release.
         relation : {"add-remove", "replace-one"}, optional
@@ -150,7 +151,7 @@ class Release:
         Parameters
         ----------
         values : array_like, shape (n,)
-            The records; those in no cell are left out.
+            The records; those in no cell are left out, and so is what is no number beside edges.
         edges : array_like of float, shape (K + 1,), optional
             Public ends of the cells, rising; the last cell has both of its ends.
         categories : iterable, optional
@@ -195,7 +196,8 @@ class Release:
         Parameters
         ----------
         values : array_like of float, shape (n,)
-            One of each person; clamped to the bounds.
+            One of each person; clamped to the bounds, whatever its size. What is no number, such as
+            NaN, None or a text, counts as the lower bound.
         bounds : tuple of float
             Public lower and upper bound.
         epsilon, delta : float
@@ -236,7 +238,8 @@ class Release:
         Parameters
         ----------
         values : array_like of float, shape (n,)
-            One of each person; clamped to the bounds.
+            One of each person; clamped to the bounds, whatever its size. What is no number, such as
+            NaN, None or a text, counts as the lower bound.
         bounds : tuple of float
             Public lower and upper bound.
         epsilon, delta : float
@@ -277,7 +280,8 @@ class Release:
         Parameters
         ----------
         values : array_like of float, shape (n,)
-            One of each person; clamped to the bounds.
+            One of each person; clamped to the bounds, whatever its size. What is no number, such as
+            NaN, None or a text, counts as the lower bound.
         q : float
             From 0 to 1; 0.5 for the median.
         bounds : tuple of float

@@ -378,7 +378,11 @@ def lattice_sums(
 
 def _bounds(parts: list[AnyCoordinate], epsilon: float, size: int) -> tuple[float, float]:
     """The bounds on log delta at one epsilon."""
-    if epsilon >= math.fsum(part.copies * part.largest for part in parts):
+    # Exactly: a product or a sum that is rounded down would make a delta 0 that is not.
+    total: float | Fraction = math.inf
+    if all(part.largest < math.inf for part in parts):
+        total = sum((part.copies * Fraction(part.largest) for part in parts), Fraction(0))
+    if epsilon >= total:
         log_delta = log_any_infinite([(part.copies, part.log_infinite) for part in parts])
         if log_delta == -math.inf:
             return log_delta, log_delta

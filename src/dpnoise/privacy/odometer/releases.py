@@ -51,7 +51,7 @@ from dpnoise.privacy.odometer.ledger import (
     pure_share,
     stated,
 )
-from dpnoise.privacy.sampled.relations import FIXED
+from dpnoise.privacy.sampled.pairs import FIXED
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
 from dpnoise.sensitivity.base import Sensitivity

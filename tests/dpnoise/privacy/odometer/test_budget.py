@@ -28,7 +28,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise import KNorm, Staircase2D
-from dpnoise.privacy.odometer.budget import ACCOUNTS
+from dpnoise.privacy.odometer.terms import ACCOUNTS
 
 DELTA = 1e-6
 
