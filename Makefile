@@ -9,7 +9,6 @@
 # make deep_cifar10  the same at the paper's scale, for a GPU   make test-deep  its tests
 # make gpu_visit MINUTES=25  as many cells of deep_cifar10 as that allows, to go on another time; PYTHON
 #                  is an interpreter with the extra deep and a PyTorch for the GPU
-# make deep_gradients, make deep_weights  gradients of its first steps, and other weights, on a CPU
 # make kills       random kills of a small run, which must resume to the same bytes
 #                  (KILLS=24, SEED=the config's)
 # make unlock      after a run that was killed: 'Directory cannot be locked'
@@ -46,7 +45,7 @@ DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
 .PHONY: provenance reproduce more help look test test-all slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
-    deep deep_cifar10 gpu_visit deep_gradients deep_weights cifar10
+    deep deep_cifar10 gpu_visit cifar10
 .DELETE_ON_ERROR:
 
 # Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
@@ -89,11 +88,11 @@ fuzz: $(READY)
 cifar10: $(READY)
 	@$(BIN)/dpnoise-papers data images cifar10
 
-deep deep_weights: $(DEEP_READY)
-deep_cifar10 deep_gradients: cifar10 $(DEEP_READY)
+deep: $(DEEP_READY)
+deep_cifar10: cifar10 $(DEEP_READY)
 # What checkpoints have grown to is no file that Snakemake knows: cells are read from them anew.
 deep_cifar10: ANEW = --forcerun inid_2024_table_4_cifar10_cells
-deep deep_cifar10 deep_gradients deep_weights:
+deep deep_cifar10:
 	$(call CHECKED,$(DEEP))
 	$(DEEP)/snakemake --cores $(CORES) $@ $(ANEW) $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "The next make reproduce counts its tables in results/verdicts.md"
@@ -105,7 +104,7 @@ gpu_visit:
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
-	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4 tests/dpnoise/learn/test_opacus.py
+	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4
 
 look: $(READY)
 	DPNOISE_RESULTS=$(OWN)results $(BIN)/pytest -q -n auto tests/of_run

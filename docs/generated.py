@@ -42,7 +42,6 @@ _GROUPS = {  # subpackage of dpnoise: title of the page of its other names
 }
 _PACKAGES = ("dpnoise.noise", "dpnoise.learn", "dpnoise.denoise")  # with public names of their own
 _BY_FULL_NAME = (  # classes of what public functions return, and functions that pages explain
-    "dpnoise.allocation.closed_forms.resources",
     "dpnoise.auditing.audit.Audit",
     "dpnoise.auditing.audit.Judged",
     "dpnoise.calibration.budget.Calibration",

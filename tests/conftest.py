@@ -42,7 +42,6 @@ SEARCHES = {
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.integers": ("_estimated",),
-    "dpnoise.auditing.noise": ("calibrate", "calibrate_joint"),
 }
 ASKING = (
     "mechanisms/", "dpnoise/cli/", "dpnoise/test_account", "test_front", "test_examples",

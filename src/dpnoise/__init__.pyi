@@ -1,9 +1,7 @@
 # Public names and the modules that define them, for `lazy_loader` and type checkers.
 
 from .allocation.allocate import allocate as allocate
-from .auditing.noise import audit_families as audit_families
 from .auditing.noise import audit_noise as audit_noise
-from .auditing.sampler import audit_mechanism as audit_mechanism
 from .auditing.sampler import audit_sampler as audit_sampler
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
@@ -39,7 +37,6 @@ from .privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
 from .privacy.sampled.multiplier import noise_multiplier as noise_multiplier
 from .privacy.vector import vector_profile as vector_profile
 from .privacy.zcdp import zcdp as zcdp
-from .releases.release import opendp_measurement as opendp_measurement
 from .releases.release import release as release
 from .sensitivity.at_most import AtMost as AtMost
 from .sensitivity.balls import L1 as L1

@@ -15,11 +15,12 @@ from click.testing import CliRunner
 
 from document_pages import PROMISING as PAGES
 from document_pages import ROOT, commands, name
-from dpnoise import Certificate, Gaussian, audit_mechanism, audit_sampler
+from dpnoise import Certificate, Gaussian, audit_sampler
 from dpnoise.cli.program import program
 from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.sensitivity.relation import RELATIONS
+from repeated_runs import audited_runs
 
 SIZE = 40_000
 CLINICS = {12: 3, 4: 2}  # clinics on the pages, and how many of them one person visits at most
@@ -203,7 +204,7 @@ def test_a_private_fit_keeps_the_promise_that_it_states():
 
     other, labels = records.copy(), y.copy()
     other[0], labels[0] = np.where(records[0] > 25.0, 0.0, 100.0), "no" if y[0] == "yes" else "yes"
-    found = audit_mechanism(
+    found = audited_runs(
         fitted, (records, y), (other, labels), epsilon=float(promise[2]), delta=float(promise[3]),
         runs=100,
     )  # fmt: skip

@@ -44,17 +44,8 @@ IMAGES = {
     "heat-map": "balle-wang-2018/figure-2",
     "joint-noise": "flipped-huber-2023/joint-noise",
     "limit": "flipped-huber-2023/limit",
-    "spr-or-optimal": "inid-2024/spr-or-optimal",
     "table-3": "flipped-huber-2023/table-3",
-    "table-4-laplace": "inid-2024/table-4-laplace",
 }
-# Tables that docs/deep-learning.md quotes; those of optional targets stay until they are made anew.
-TABLES = (
-    "inid-2024/table-4-gradients",
-    "inid-2024/table-4-laplace",
-    "inid-2024/table-4-laplace-measured",
-    "inid-2024/table-4-weights",
-)
 STAMP = ("machine", "packages")  # of provenance.json
 WIDTH = 1100  # pixels of a figure
 _COLOURS = 128
@@ -158,9 +149,6 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     stamp = json.loads((results / "provenance.json").read_text(encoding="utf-8"))
     kept_stamp = {key: stamp.get(key) for key in STAMP}
     write_text(json.dumps(kept_stamp, indent=1) + "\n", folder / "run.json")
-    for name in TABLES:
-        if (results / f"{name}.csv").is_file():
-            write_bytes((results / f"{name}.csv").read_bytes(), folder / f"{name}.csv")
     for name, table in made._asdict().items():
         write_table(table, folder / f"{name}.csv")
     explained = made.verdicts[made.verdicts["cause"] != ""]

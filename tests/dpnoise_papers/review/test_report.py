@@ -199,7 +199,7 @@ def test_the_script_is_a_page_or_three():
         ("section-4-bayes-risk", "Section 4, Bayes risk"),
         ("theorem-8-search", "Theorem 8, search"),
         ("appendix-e", "Appendix E"),
-        ("dp-pca-attack", "DP PCA attack"),
+        ("dp-pca-sensitivities", "DP PCA sensitivities"),
         ("gain", "Gain"),
         ("inid-laplace", "I.n.i.d. Laplace"),
         ("normalised-fisher-information", "Normalised Fisher information"),

@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of inid-2024 with other noise by coordinate and in other orders of the columns.
+"""Figures 5 and 6 of inid-2024 in other orders of the columns.
 
 The paper minimises sum_i sigma_i^2. An error t_i in parameter i raises a smooth objective by
 about M_i t_i^2 / 2, so coordinate descent pays sum_i M_i sigma_i^2 instead. Under the budget
@@ -29,11 +29,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.noise import Gaussian
-from dpnoise.privacy.profile import epsilon_at
-from dpnoise_papers import grids
-from dpnoise_papers.descent.harness import Task, gain_and_error, in_threads, mean_and_error
+from dpnoise_papers.descent.harness import gain_and_error, in_threads, mean_and_error
 from dpnoise_papers.inid_2024.learning_settings import searched_in
 from dpnoise_papers.inid_2024.tables.improved_descent import (
     Tuning,
@@ -42,7 +38,6 @@ from dpnoise_papers.inid_2024.tables.improved_descent import (
     errors_at,
     make_task,
     noise_ratios,
-    same,
 )
 from dpnoise_papers.seeds import generator
 
@@ -53,18 +48,10 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.inid_2024.learning_settings import (
         DescentOrders,
-        DescentVariants,
         ImprovedDescent,
     )
     from dpnoise_papers.inid_2024.tables.improved_descent import Flags
 
-LOSS_COLUMNS = ["dataset", "part", "scheme", "exponent", "ratio"]
-_MEASURED = ["error", "error_se", "gain", "gain_se", "step", "clip", "edge"]
-WEIGHTS_COLUMNS = [*LOSS_COLUMNS, *_MEASURED]
-VARIANTS_COLUMNS = [
-    "dataset", "reading", *_MEASURED, "flattered", "luckiest", "loss", "epsilon", "private",
-]  # fmt: skip
-_ACCOUNT = 1e-9  # relative accuracy of the epsilon that a variant spends
 SCHEMES = {"spr": ("spr", 1.0), "spr-half": ("spr", 0.5), "optimal": ("optimal", 1.0)}
 ORDERS_COLUMNS = [
     "dataset", "features", "order", "columns", "scheme", "protocol", "passes", "repetitions",
@@ -74,173 +61,6 @@ SPREAD_COLUMNS = [
     "dataset", "features", "scheme", "protocol", "passes", "orders", "repetitions", "error",
     "error_se", "error_least", "error_greatest", "gain", "gain_se", "gain_least", "gain_greatest",
 ]  # fmt: skip
-
-
-class Variant(NamedTuple):
-    """Noise by one variant of the paper: unit noise times ratios times step^power."""
-
-    ratios: Array
-    power: float = 0.0
-
-
-def variants(task: Task, epsilon: float, passes: int) -> dict[str, Variant]:
-    """Return the variants of 'noise by coordinate', private and not, for L passes.
-
-    Three keep (epsilon, delta) whatever the data; the others have a mistake that would make the
-    noise smaller or put it elsewhere.
-    """
-    problem = task.problem
-    smoothness, coordinates = problem.smoothness, problem.coordinates
-    spr = noise_ratios(task, "spr", epsilon=epsilon, passes=passes)
-    optimal = noise_ratios(task, "optimal", epsilon=epsilon, passes=passes)
-    # the smallest sum of squares on the gradient, whose sensitivity 2 C_i / N lacks the step
-    # tau / M_i: after the step that is the optimum for weights M_i^2
-    gradient = noise_ratios(task, "optimal", epsilon=epsilon, passes=passes, exponent=2.0)
-    concentrated = coordinate_noise(
-        "gaussian", epsilon=epsilon, delta=task.delta, coordinates=coordinates, passes=passes
-    )
-    return {
-        "spr": Variant(spr),
-        "optimal": Variant(optimal),
-        "optimal-on-gradient": Variant(gradient),
-        "spr-concentrated": Variant(np.full(coordinates, concentrated.unit.std())),
-        "spr-half": Variant(spr / 2.0),
-        "optimal-half": Variant(optimal / 2.0),
-        "spr-each-alone": Variant(spr / np.sqrt(coordinates)),
-        "optimal-one-pass": Variant(optimal / np.sqrt(passes)),
-        # sigma_i for tau_i C_i, but on the gradient: the step scales it again
-        "optimal-step-twice": Variant(optimal / smoothness, 1.0),
-        # sigma_i for C_i alone, but after the step
-        "optimal-step-never": Variant(gradient * smoothness, -1.0),
-    }
-
-
-def spent(variant: Variant, step: float, passes: int, delta: float) -> float:
-    """Return the smallest epsilon at which the noise of a variant is (epsilon, delta)-DP."""
-    releases = passes * np.sum((variant.ratios * step**variant.power) ** -2.0)
-    return float(epsilon_at(Gaussian(float(releases**-0.5)), 1.0, delta))
-
-
-def losses(task: Task, settings: DescentVariants) -> pd.DataFrame:
-    """Return what each scheme loses in theory, as a ratio to the smallest loss.
-
-    Columns dataset, part, scheme, exponent and ratio. `part` is "error" (sum M^a sigma^2 of a
-    scheme over its minimum for that a) or "clips" (sum M sigma^2 of a scheme over that of SPR, for
-    clipping levels proportional to M^c).
-    """
-    M = task.problem.smoothness
-    size = len(M)
-    rows = []
-    lambdas = M**-0.5
-    for a in grids.values(settings.exponents):
-        loss = {
-            "iid": np.sum(M**a) * np.sum(lambdas**2),
-            "spr": size * np.sum(M**a * lambdas**2),
-            "optimal": np.sum(M**a * lambdas) * np.sum(lambdas),
-        }
-        smallest = np.sum(lambdas * M ** (a / 2.0)) ** 2
-        rows += [
-            [task.name, "error", scheme, a, value / smallest] for scheme, value in loss.items()
-        ]
-    for c in grids.values(settings.clip_exponents):
-        lambdas = M ** (c - 1.0)
-        loss = {
-            "iid": np.sum(M) * np.sum(lambdas**2),
-            "spr": size * np.sum(M * lambdas**2),
-            "optimal": np.sum(M * lambdas) * np.sum(lambdas),
-            "weighted": np.sum(lambdas * np.sqrt(M)) ** 2,
-        }
-        rows += [
-            [task.name, "clips", scheme, c, value / loss["spr"]] for scheme, value in loss.items()
-        ]
-    return pd.DataFrame(rows, columns=LOSS_COLUMNS)
-
-
-@threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
-def weights_and_variants(
-    settings: ImprovedDescent, more: DescentVariants, dataset: Dataset | None, *, threads: int = 1
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Measure the error after the longest run on raw features, by weights and by variant.
-
-    Parameters
-    ----------
-    threads : int
-        Does not change the result.
-
-    Returns
-    -------
-    weights : DataFrame
-        Columns `WEIGHTS_COLUMNS`: the rows of `losses`, and those with `part` "measured", where
-        `exponent` is a, `ratio` the loss sum M sigma^2 over SPR's, and `error` the mean over
-        fresh trials with `gain`, the paired difference of SPR's error less this one's.
-    variants : DataFrame
-        Columns `VARIANTS_COLUMNS`, one row per variant: `error` and `gain` as above,
-        `flattered` the mean over the trials of the search themselves, `luckiest` the mean
-        over them of each one's best configuration, `loss` is sum M sigma^2 over SPR's at the
-        chosen step, `epsilon` what the noise really spends and `private` 1 if that is within
-        the budget.
-    """
-    if dataset is None:
-        return pd.DataFrame(columns=WEIGHTS_COLUMNS), pd.DataFrame(columns=VARIANTS_COLUMNS)
-    one = make_task(dataset, settings, "raw")
-    passes, epsilon = max(settings.passes), settings.epsilon
-    named = variants(one, epsilon, passes)
-    weighted = {
-        a: Variant(noise_ratios(one, "optimal", epsilon=epsilon, passes=passes, exponent=a))
-        for a in more.measured
-    }
-    distinct: list[Variant] = []
-    for variant in [*named.values(), *weighted.values()]:
-        if not any(_same(variant, other) for other in distinct):
-            distinct.append(variant)
-
-    def work(variant: Variant) -> tuple[Tuning, Array]:
-        ratios, power = variant
-        found = choose(
-            one, ratios, settings, passes=passes, order="cyclic", power=power, luckiest=True
-        )
-        fresh = range(settings.trials, settings.trials + settings.evaluate)
-        draws = draw(one, passes, "cyclic", fresh, settings.seed)
-        return found, errors_at(one, ratios, found, draws, [passes], power=power)[passes]
-
-    results = in_threads(work, distinct, threads, "searches")
-
-    def result(variant: Variant) -> tuple[Tuning, Array]:
-        return next(r for other, r in zip(distinct, results, strict=True) if _same(variant, other))
-
-    def measured(variant: Variant) -> list[object]:
-        found, errors = result(variant)
-        gain = gain_and_error(result(named["spr"])[1], errors)
-        return [*mean_and_error(errors), *gain, found.step, found.clip, int(found.edge)]
-
-    def loss(variant: Variant) -> float:
-        noise = variant.ratios * result(variant)[0].step ** variant.power
-        return float(np.sum(noise**2) / np.sum(named["spr"].ratios ** 2))
-
-    weights = [
-        [one.name, "measured", "weighted", a, loss(variant), *measured(variant)]
-        for a, variant in weighted.items()
-    ]
-    table = []
-    for name, variant in named.items():
-        found, _ = result(variant)
-        used = spent(variant, found.step, passes, one.delta)
-        table.append(
-            [
-                one.name, name, *measured(variant), mean_and_error(found.errors)[0],
-                found.luckiest, loss(variant), used, int(used <= epsilon * (1.0 + _ACCOUNT)),
-            ]
-        )  # fmt: skip
-    theory = losses(one, more).reindex(columns=WEIGHTS_COLUMNS)
-    both = [*theory.astype(object).to_numpy().tolist(), *weights]
-    return (
-        pd.DataFrame(both, columns=WEIGHTS_COLUMNS),
-        pd.DataFrame(table, columns=VARIANTS_COLUMNS),
-    )
-
-
-def _same(variant: Variant, other: Variant) -> bool:
-    return variant.power == other.power and same(variant.ratios, other.ratios)
 
 
 class _Done(NamedTuple):
