@@ -13,9 +13,8 @@ with job(snakemake) as log:
             from dpnoise_papers.style import save
 
             figure = function(*tables, *printed_beside(call))
-            stem, _, ending = call["outputs"][0].rpartition(".")
             words = {"title": call["item"].replace("/", ", "), "description": call["caption"]}
-            save(figure, stem, formats=[ending], **words)
+            save(figure, call["outputs"][0], **words)
         else:
             texts = function(*tables, **claims_of(call))
             texts = texts if isinstance(texts, tuple) else (texts,)

@@ -99,6 +99,7 @@ VARIANCES = (
     ),
     Item(
         id="limit-supplement",
+        more=True,
         caption="How far each mechanism is above the minimum that any additive noise needs, as "
         "in limit, for all other deltas.",
         figure=Figure(function=".figures.limit.limit_supplement", reads=("limit",)),
@@ -172,6 +173,7 @@ DIMENSIONS = (
 JOINT = (
     Item(
         id="joint-noise",
+        more=True,
         caption="Beyond the paper: variance per coordinate against the number K of coordinates, each "
         "of which may change by 1, and a floor that no additive noise is below (grey area). Below, "
         "the same over the floor. Joint noise is the best that was found, in the norm of the box "
@@ -218,6 +220,7 @@ TABLE_3 = (
     ),
     Item(
         id="table-3-ablation-runs",
+        more=True,
         table=Table(
             function=".table_3.protocols.variants",
             settings=("table_3", "table_3_ablation"),
@@ -232,6 +235,7 @@ TABLE_3 = (
     ),
     Item(
         id="table-3-ablation",
+        more=True,
         caption="Table III with one unprinted choice changed at a time, ranked by the mean of "
         "abs(log(ours / printed)) over all its numbers. 'chosen' is the setting of "
         "config.yaml, one for all rows together; variants within a few hundredths of each "

@@ -72,21 +72,20 @@ VARIANCES = (
     Item(
         id="ratio-laplace",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
-        "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
-        "settings.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio", alone=True
+        "in decibels: Figure 3b of flipped-huber-2023 once more, from the same table.",
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map",
+            reads=("flipped-huber-2023/figure-3b",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
-        "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio", alone=True
+        "decibels: Figure 3c of flipped-huber-2023 once more, from the same table.",
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map",
+            reads=("flipped-huber-2023/figure-3c",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="variances-20d",
