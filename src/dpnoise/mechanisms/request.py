@@ -57,6 +57,8 @@ class Parts(NamedTuple):
         The first coordinate of each and the number of its coordinates, which follow one another.
     l1, l2 : numpy.ndarray, shape (n,)
         The largest l1 and l2 norm of each.
+    moved : numpy.ndarray of int, shape (n,)
+        How many coordinates of each a true difference moves at most.
     blocks : dict
         The set of each part that is no single coordinate of a box, by its first coordinate.
     box : numpy.ndarray, shape (K,)
@@ -70,6 +72,7 @@ class Parts(NamedTuple):
     sizes: IntArray
     l1: Array
     l2: Array
+    moved: IntArray
     blocks: dict[int, Sensitivity]
     box: Array
     shape: Array
@@ -106,7 +109,7 @@ class Parts(NamedTuple):
 
 def parts_of(ball: Sensitivity) -> Parts:
     """The parts of a set."""
-    first, sizes, l1, l2 = [], [], [], []
+    first, sizes, l1, l2, moved = [], [], [], [], []
     blocks = {}
     shape = np.ones(ball.dimension)
     for start, factor in ball.factors():
@@ -115,6 +118,7 @@ def parts_of(ball: Sensitivity) -> Parts:
             sides = factor.box[some]
             first.append(start + some)
             sizes.append(np.ones(some.size, dtype=np.intp))
+            moved.append(sizes[-1])
             l1.append(sides)
             l2.append(sides)
         else:
@@ -124,11 +128,14 @@ def parts_of(ball: Sensitivity) -> Parts:
             sizes.append(np.array([factor.dimension]))
             l1.append(np.array([factor.l1]))
             l2.append(np.array([factor.l2]))
+            true = factor.differences
+            moved.append(np.array([factor.active_dimension if true is None else true.moved]))
     return Parts(
         np.concatenate(first),
         np.concatenate(sizes),
         np.concatenate(l1),
         np.concatenate(l2),
+        np.concatenate(moved),
         blocks,
         ball.box,
         shape,
@@ -155,8 +162,9 @@ class Request(EqualByValue):
         What is to be small, one of `ERRORS`.
     weights : numpy.ndarray, shape (K,)
         Of the coordinates in that error.
-    integer : bool
-        Whether answers, and so the noise, are integers.
+    integer : bool, optional
+        Whether the noise is on the integers: True or False, or None for either, where the answers
+        are whole numbers.
     """
 
     sensitivity: Sensitivity
@@ -164,7 +172,16 @@ class Request(EqualByValue):
     delta: float
     error: str
     weights: Array
-    integer: bool = False
+    integer: bool | None = False
+
+    @cached_property
+    def discrete(self) -> bool:
+        """Whether noise on the integers is tried: asked for, or not refused for whole answers."""
+        if self.integer is None and self.sensitivity.is_whole:
+            problems = Problems("noise on the integers")
+            read_parts(problems, self.sensitivity)
+            return not problems.found
+        return bool(self.integer)
 
     @property
     def dimension(self) -> int:
@@ -198,6 +215,11 @@ class Request(EqualByValue):
     def parts(self) -> Parts:
         """The parts of the set that move independently of each other."""
         return parts_of(self.sensitivity.geometry)
+
+    @property
+    def moved(self) -> int:
+        """How many coordinates a true difference moves at most."""
+        return int(np.sum(self.parts.moved))
 
     @cached_property
     def integer_parts(self) -> list[IntegerPart]:
@@ -247,7 +269,7 @@ def read_request(
     relation: str | None = None,
     family: str | None = None,
     families: tuple[str, ...] = (),
-    integer: bool = False,
+    integer: bool | None = None,
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
@@ -283,14 +305,15 @@ def read_request(
         expected = f"a ratio of at most {_LARGEST_RATIO:g} between the largest and the smallest"
         good = ratio <= math.log10(_LARGEST_RATIO)
         problems.require(good, "sensitivity", expected, f"1e{ratio:.0f}")
-    known = isinstance(integer, bool | np.bool_)
-    problems.require(known, "integer", "True or False", integer)
+    known = integer is None or isinstance(integer, bool | np.bool_)
+    problems.require(known, "integer", "None, True or False", integer)
     if ball is not None and integer:
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
-    return Request(ball, float(epsilon), float(delta), error, values, bool(integer))
+    chosen = None if integer is None else bool(integer)
+    return Request(ball, float(epsilon), float(delta), error, values, chosen)
 
 
 class Found(NamedTuple):
@@ -322,6 +345,8 @@ class Method:
         RuntimeError say why it applies and cannot be had.
     slow : callable
         Whether that takes some tenths of a second or more, by counts alone.
+    like : tuple of str
+        Mechanisms of which the best needs about as much variance, 1.25 times as much at most.
     """
 
     name: str
@@ -329,6 +354,7 @@ class Method:
     reference: str
     find: Callable[[Request], Found | None]
     slow: Callable[[Request], bool] = quick
+    like: tuple[str, ...] = ()
 
 
 _PROGRAM = 8.0, 12, 1e-14  # largest epsilon and change, smallest delta of the program

@@ -244,6 +244,14 @@ class Counts(PatternedSet):
         """What one person changes, in words."""
         raise NotImplementedError
 
+    @property
+    def _by(self) -> str:
+        """How far a count changes, in words."""
+        size = number_words(self.each)
+        if not self.whole:
+            return f"by any amount up to {size}"
+        return "by at most 1" if self.each == 1.0 else f"by a whole number up to {size}"
+
     def _norm(self, x: Array) -> Array:
         """The norm."""
         raise NotImplementedError
@@ -409,7 +417,9 @@ class AddRemoveCounts(SolidCounts):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        return self.unconditional_hull.words
+        if self.of == 1:
+            return f"in one count, {self._by}"
+        return f"in at most {self.m} of {self.of} counts, each {self._by}"
 
     @property
     def ball(self) -> L1 | None:
@@ -499,10 +509,9 @@ class ReplaceOneCounts(SolidCounts):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        size = number_words(self.each)
         if self.of == 1:
-            return self.unconditional_hull.words
-        return f"both in at most {self.m} of {self.of} counts, each count by at most {size}"
+            return f"in one count, {self._by}"
+        return f"both in at most {self.m} of {self.of} counts, each count {self._by}"
 
     @property
     def moves_apart(self) -> bool:
@@ -578,8 +587,10 @@ class ExactCounts(Counts):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
+        if self.each == 1.0:
+            return f"both in exactly {self.m} of {self.of} counts, each count by at most 1"
         size = number_words(self.each)
-        return f"both in exactly {self.m} of {self.of} counts, each count by at most {size}"
+        return f"both adding {size} to exactly {self.m} of {self.of} counts"
 
     @property
     def flat(self) -> str:
