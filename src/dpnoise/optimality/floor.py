@@ -24,9 +24,7 @@ from dpnoise.optimality.certificates import (
     unconditional,
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
-from dpnoise.optimality.cube import cube_transport, product_test
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
-from dpnoise.optimality.graded_test import graded_test
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
@@ -47,9 +45,6 @@ _TOLERANCE = 1e-9  # relative, between machines
 
 # Of the certificates that are tried.
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
-_MOST_TRANSPORTED = 50  # coordinates
-_FEWER = 8  # coordinates than the product test could take for this delta
-_MOST_GRADED, _LARGEST_GRADED = 3, 8.0  # coordinates and epsilon of graded tests
 _LARGEST_EPSILON, _MOST_DIMENSIONS = 300.0, 100_000  # of radial tests
 _SMALLEST_STEP_EPSILON = 3.0  # of one step outwards, which needs mass near 0
 
@@ -66,7 +61,7 @@ class Floor:
     method : str
         Kind of the certificate.
     certificate : FloorCertificate
-        What proves the bound: projections, multipliers or transport steps.
+        What proves the bound, such as projections or multipliers.
     sensitivity : Sensitivity
         Set of differences.
     epsilon, delta : float
@@ -134,8 +129,8 @@ def floor(
         Weights w_i >= 0 of the coordinates, one of them positive; by default 1 / K each, for
         the mean per coordinate, and ones for `error="max"`. None for `error="norm"`.
     method : {"fast", "program"}, optional
-        "fast" takes well under a second; "program" adds bounds that take seconds, for a cube at
-        delta = 0 up to half a minute.
+        "fast" takes well under a second; "program" searches longer where delta is positive, some
+        seconds.
     error : {"variance", "mean-abs", "max", "norm"}, optional
         What is bounded for noise T: sum w_i Var(T_i), sum w_i E|T_i|, the expectation of the
         largest w_i |T_i|, or that of the norm of T whose unit ball is the set. At delta = 0 the
@@ -314,8 +309,6 @@ def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCerti
     tests: list[FloorCertificate | None] = [radial_test(K, epsilon, delta, FAST)]
     if fine:
         tests.append(radial_test(K, epsilon, delta, FINE))
-    if fine and K <= _MOST_GRADED and epsilon <= _LARGEST_GRADED:
-        tests.append(graded_test(K, epsilon, delta))
     return [test for test in tests if test]
 
 
@@ -329,21 +322,5 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertifi
     """Certificates for a cube with equal weights."""
     if K == 1:
         return []
-    product = product_test(K, epsilon, delta)
-    found: list[FloorCertificate] = [product] if product else []
-    if delta > 0.0:
-        found += _smaller_cubes(K, epsilon, delta)
-    found += projected_cubes(K, epsilon, delta, fine=fine)
-    found += _one_step(LInf(1.0, K), epsilon, delta)
-    if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
-        transport = cube_transport(K, epsilon)
-        found += [transport] if transport else []
-    return found
-
-
-def _smaller_cubes(K: int, epsilon: float, delta: float) -> list[FloorCertificate]:
-    """Product tests of fewer than K coordinates of a cube: a test of k of them pays 2^k delta."""
-    most = min(K, max(2, int(-math.log2(delta))))
-    sizes = range(max(2, most - _FEWER), min(most, K - 1) + 1)
-    tests = [(size, product_test(size, epsilon, delta)) for size in sizes]
-    return [Subsets(LInf(1.0, size), test) for size, test in tests if test]
+    found: list[FloorCertificate] = [*projected_cubes(K, epsilon, delta, fine=fine)]
+    return found + _one_step(LInf(1.0, K), epsilon, delta)
