@@ -24,8 +24,9 @@ ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError
 KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity epsilon
     gamma; truncated-laplace: beta bound; norm-staircase: ball epsilon gamma; box: lambdas;
     radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
-    at-most: each m of; add-remove-counts: each m of; replace-one-counts: each m of;
-    exact-counts: each m of; product: blocks; independent: scales unit; delta: lower upper;
+    at-most: each m of; add-remove-counts: each m of whole;
+    replace-one-counts: each m of whole; exact-counts: each m of whole; product: blocks;
+    independent: scales unit; delta: lower upper;
     spheroid: across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes;
     blocks: blocks dimension; block: coordinates noise;
     certificate: certified_by delta digest dimension epsilon format format_version noise
@@ -33,7 +34,7 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: se
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
-TYPES.update({"coordinates": list, "dimension": int})
+TYPES.update({"coordinates": list, "dimension": int, "whole": bool})
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
 ROUND = "l2", "ellipsoid"
 Found = Tuple["Interval", bool]

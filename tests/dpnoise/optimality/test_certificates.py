@@ -186,7 +186,7 @@ def test_moments_where_nothing_moves_prove_nothing():
 
 COUNTS = [
     Counts(2, of=2, relation="add-remove"),
-    Counts(4, of=4, each=0.5, relation="add-remove"),
+    Counts(4, of=4, each=0.5, whole=False, relation="add-remove"),
     Counts(3, of=12, relation="add-remove"),
     Counts(40, of=40, relation="add-remove"),
     Counts(2, of=5, relation="replace-one"),

@@ -40,7 +40,7 @@ SETS = [
     AtMost(2, of=7, each=0.5),
     Product(L2(1.0, 2), LInf(0.4, 3)),
     Counts(3, of=3, relation="add-remove"),
-    Counts(2, of=6, each=0.5, relation="add-remove"),
+    Counts(2, of=6, each=0.5, whole=False, relation="add-remove"),
     Counts(2, of=5, relation="replace-one"),
     Product(Counts(2, of=4, relation="add-remove").geometry, LInf(0.4, 2)),
 ]

@@ -120,7 +120,7 @@ def least_multiple(x, points):
 @small
 def test_norm_and_support_by_the_extreme_points(m, K, relation):
     """The norm by all facets."""
-    given = Counts(m, of=K, each=0.7, relation=relation)
+    given = Counts(m, of=K, each=0.7, whole=False, relation=relation)
     points = 0.7 * differences(m, K, relation)
     x = np.random.default_rng(1).normal(size=(100, K))
     x = np.vstack([x, points[-1], np.ones(K), -np.ones(K), np.zeros(K)])
@@ -136,7 +136,7 @@ def test_norm_and_support_by_the_extreme_points(m, K, relation):
 
 @for_all(("m", "K"), [(1, 2), (1, 4), (2, 4), (3, 4), (2, 5)])
 def test_norm_and_support_where_everybody_is_in_exactly_m_counts(m, K):
-    given = Counts(m, of=K, each=0.7, exactly=True, relation=REPLACED)
+    given = Counts(m, of=K, each=0.7, whole=False, exactly=True, relation=REPLACED)
     points = 0.7 * differences(m, K, REPLACED, exactly=True)
     rng = np.random.default_rng(2)
     for a in rng.normal(size=(12, K)):
@@ -175,7 +175,7 @@ def test_sets_that_are_balls(K):
 @small
 def test_hull_and_core_with_all_signs(m, K, relation):
     """The hull holds all signs of the differences and no more; the core lies in the set."""
-    given = Counts(m, of=K, each=1.5, relation=relation)
+    given = Counts(m, of=K, each=1.5, whole=False, relation=relation)
     points = 1.5 * differences(m, K, relation)
     signs = np.array(list(product([-1.0, 1.0], repeat=K)))
     every = (signs[:, None] * points[None]).reshape(-1, K)
@@ -358,7 +358,7 @@ def test_fewer_counts_of_a_set(m, K):
     [
         (lambda: Counts(3, of=12), ["relation", "'add-remove'", "'replace-one'", "got None"]),
         (
-            lambda: Counts(5, of=3, each=0.0),
+            lambda: Counts(5, of=3, each=0.0, whole=False),
             ["m: expected an integer from 1 to 3", "got 5", "each", "got 0.0", "relation"],
         ),
         (lambda: Counts(0, of=0, relation="both"), ["m", "got 0", "of", "relation", "'both'"]),

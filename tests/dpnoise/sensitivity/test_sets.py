@@ -20,10 +20,10 @@ SETS = [
     AtMost(4, of=5),
     AtMost(1, of=3),
     Ellipsoid([1.0, 3.0, 0.5]),
-    Counts(2, of=5, each=1.5, relation="add-remove"),
+    Counts(2, of=5, each=1.5, whole=False, relation="add-remove"),
     Counts(4, of=4, relation="add-remove"),
     Counts(2, of=6, relation="replace-one"),
-    Counts(3, of=4, each=0.5, relation="replace-one"),
+    Counts(3, of=4, each=0.5, whole=False, relation="replace-one"),
     Product(
         Counts(2, of=3, relation="add-remove"),
         L1(2.0, of=2, relation="add-remove"),
