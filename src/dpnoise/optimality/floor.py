@@ -16,19 +16,24 @@ from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.optimality.certificates import (
     Blocks,
     FloorCertificate,
-    Inclusion,
     Layers,
+    OwnWholeNumbers,
     Projection,
     Subsets,
     count_projection,
+    exchangeable,
+    free_cube,
+    star_shaped,
     unconditional,
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
+from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.sensitivity.balls import L2, LInf
+from dpnoise.optimality.whole_numbers import whole_certificate
+from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.convert import as_sensitivity
 
 if TYPE_CHECKING:
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.optimality.error_floor import ErrorCertificate
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.differences import Differences
 
 METHODS = ("fast", "program")
 _SMALLEST_EPSILON = 1e-6
@@ -175,7 +181,7 @@ def floor(
     problems.require(free, "weights", "None for error='norm'", weights)
     shape: tuple[int, ...] | None = None
     try:
-        found = as_sensitivity(sensitivity).geometry.plain
+        found = shape_of(as_sensitivity(sensitivity))
     except ValueError as refusal:
         problems.add(str(refusal))
     else:
@@ -224,31 +230,45 @@ def candidates(
     problem = (sensitivity, epsilon, delta, weights)
     found: list[FloorCertificate] = []
     scalar = scalar_certificate(epsilon, delta, fine=fine)
+    along = scalar if star_shaped(sensitivity) else whole_certificate(1, epsilon, delta)
     symmetric = unconditional(sensitivity)
     if symmetric:
-        found.append(Projection(symmetric.largest_moments(weights), scalar))
+        found.append(Projection(symmetric.largest_moments(weights), along))
     if sensitivity.patterns and np.all(weights == weights[0]):
-        found.append(count_projection(sensitivity, scalar))
+        found.append(count_projection(sensitivity, along))
     if parts := sensitivity.split(weights):
-        inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
+        inner = [
+            candidates(shape_of(block), epsilon, delta, part, fine=fine) for block, part in parts
+        ]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
+        if sensitivity.is_whole:
+            change = int(sensitivity.box[0])
+            found.append(OwnWholeNumbers(whole_certificate(change, epsilon, delta)))
         found += _exchangeable(*problem, fine=fine)
     pairs = [(certificate.bound(*problem), certificate) for certificate in found]
-    if not sensitivity.ball_radius(2.0):
+    if sensitivity.convex and not sensitivity.ball_radius(2.0):
         known = max(value for value, _ in pairs)
         more = rearrangements(*problem, known=known, fine=fine)
         pairs += [(certificate.bound(*problem), certificate) for certificate in more]
     return pairs
 
 
+def shape_of(sensitivity: Sensitivity) -> Sensitivity:
+    """The set without a relation; as a ball where it is one, and its differences are all points."""
+    plain = sensitivity.geometry
+    return plain.plain if plain.convex else plain
+
+
 def _exchangeable(
     sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool
 ) -> list[FloorCertificate]:
     """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
-    unit = sensitivity.exchangeable(weights)
+    unit = exchangeable(sensitivity, weights)
     if unit is None:
-        return []
+        few = sensitivity.differences
+        equal = few is not None and bool(np.all(weights == weights[0]))
+        return few_certificates(few, epsilon, delta, fine) if few and equal else []
     # One program per size: in a hurry, only the size that counts most.
     sizes = _sizes(unit[1])[: None if fine or delta == 0.0 else 1]
     rows = [_symmetric(unit[0].restricted(range(size)), epsilon, delta, fine) for size in sizes]
@@ -285,14 +305,20 @@ def _symmetric(
         return _cube(K, epsilon, delta, fine)
     if sensitivity.ball_radius(2.0):
         return _ball(K, epsilon, delta, fine) + _one_step(sensitivity, epsilon, delta)
-    if sensitivity.free_cube and sensitivity.inner_radius:
-        ball = L2(sensitivity.inner_radius, K)
-        cube = LInf(sensitivity.free_cube[1], sensitivity.free_cube[0])
-        found: list[FloorCertificate] = [
-            Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta, fine)
-        ]
-        return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
-    return []
+    most, side = free_cube(sensitivity)
+    found: list[FloorCertificate] = []
+    if most:
+        cube = LInf(side, most)
+        found += [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
+    few = sensitivity.differences
+    return found + (few_certificates(few, epsilon, delta, fine) if few else [])
+
+
+def few_certificates(
+    few: Differences, epsilon: float, delta: float, fine: bool
+) -> list[FloorCertificate]:
+    """Certificates for differences of few entries, with equal weights."""
+    return [*few_entries(few, "variance", epsilon, delta, fine=fine)]
 
 
 def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
