@@ -284,8 +284,7 @@ def error_candidates(
         scalars.append(whole_certificate(int(few.size), epsilon, delta, 1))
     found: list[ErrorCertificate] = [OwnCoordinates(error, scalar) for scalar in scalars]
     if few is not None:
-        equal = bool(np.all(weights == weights[0]))
-        found += few_entries(few, error, epsilon, delta, fine=fine) if equal else []
+        found += few_entries(few, error, epsilon, delta, fine=fine)
     if sensitivity.blocks and (error != "norm" or not sensitivity.convex):
         best = [
             max(

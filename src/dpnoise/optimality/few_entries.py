@@ -129,10 +129,6 @@ def _log_ball(k: float | Array) -> Array:
     return 0.5 * np.asarray(k) * math.log(math.pi) - gammaln(0.5 * np.asarray(k) + 1.0)
 
 
-def _equal(weights: Array) -> bool:
-    return bool(np.all(weights == weights[0]))
-
-
 @dataclass(frozen=True)
 class SummedDifferences:
     """Certificate from the ball as large as the sums of g differences, seen in k coordinates.
@@ -165,11 +161,11 @@ class SummedDifferences:
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
-        """The bound for equal weights; 0 where it does not apply."""
+        """The bound for the least of the weights; 0 where it does not apply."""
         found = sensitivity.differences
-        if found is None or not _equal(weights) or not 0.0 < self.kept <= 1.0:
+        if found is None or not 0.0 < self.kept <= 1.0:
             return 0.0
-        k, w, K = self.size, float(weights[0]), found.of
+        k, w, K = self.size, float(np.min(weights)), found.of
         volume = log_volume(found, k, self.steps)
         wide, spent = group_budget(self.steps, epsilon, delta)
         spent = spent_on_average(self.kept, spent)
@@ -240,14 +236,14 @@ class OneSidedStep:
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
-        """Mean of the weights times the bound on E |T|^2; 0 where it does not apply."""
+        """Least weight times the bound on E |T|^2 of all; 0 where it does not apply."""
         found = sensitivity.differences
-        if found is None or found.full or not _equal(weights):
+        if found is None or found.full:
             return 0.0
         if not 1 <= self.size <= found.up or not 0.0 < self.share < 0.5:
             return 0.0
         value = float(one_step(one_sided(self.size), epsilon, delta, np.array([self.share]))[0])
-        total = float(weights[0]) * found.of
+        total = float(np.min(weights)) * found.of
         return _spared(found, "variance", total, total / self.size * value * found.size**2)
 
 
@@ -274,9 +270,9 @@ class WholeStep:
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
-        """The weights times the bound for k coordinates; 0 where it does not apply."""
+        """Least weight times the bound of all coordinates; 0 where it does not apply."""
         found, k = sensitivity.differences, self.size
-        if found is None or not _equal(weights) or not 1 <= k <= min(found.of, _EFFORT.most_points):
+        if found is None or not 1 <= k <= min(found.of, _EFFORT.most_points):
             return 0.0
         if not (found.whole or found.full) or (found.full and k != found.of):
             return 0.0
@@ -287,7 +283,7 @@ class WholeStep:
         power = 2 if self.error == "variance" else 1
         points = WholePoints(k, float(number), float(total))
         value = one_whole_step(points, epsilon, delta, power)
-        w = float(weights[0])
+        w = float(np.min(weights))
         many = w if self.error == "max" else w * found.of / k
         return many * unit**power * value * (1.0 - _MARGIN)
 
@@ -323,7 +319,7 @@ FewEntries = SummedDifferences | OneSidedStep | WholeStep
 def few_entries(
     found: Differences, error: str, epsilon: float, delta: float, *, fine: bool
 ) -> list[FewEntries]:
-    """Certificates that may prove something, for equal weights."""
+    """Certificates that may prove something; of unequal weights they use the least."""
     tried: list[FewEntries] = []
     if found.whole or found.full:
         tried += _whole_steps(found, error, epsilon)

@@ -248,8 +248,7 @@ def _duals(change: int, epsilon: float, delta: float, order: int) -> list[WholeD
     if last * change > _MOST_POINTS:
         return []
     found = []
-    # Of one change nothing about 1/2 is better than about 0.
-    for share in _SHARES if order == 2 and change > 1 else _SHARES[:1]:
+    for share in _SHARES if order == 2 else _SHARES[:1]:
         empty = WholeDual(change, order, last, 0.25 * share, np.empty(0), spent > LARGE_DELTA)
         program, shifts = empty.program(epsilon, spent)
         with suppress(RuntimeError):  # the solver may fail
