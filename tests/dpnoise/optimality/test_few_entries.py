@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,6 +172,21 @@ def test_the_facts_of_people_in_one_of_twenty_regions():
     three = counts(3, 12, "add-remove")
     assert floor(three, epsilon=9.0).value < 0.110
     assert floor(replace(three, whole=False), epsilon=17.0).value < 0.0180
+
+
+def test_the_numbers_of_the_page(monkeypatch):
+    """For differences and, as all floors once were, for all points of the convex set."""
+    page = " ".join((Path(__file__).parents[3] / "docs" / "floor.md").read_text("utf-8").split())
+    true, hull = (
+        "it is {} at epsilon = 0.01, {} at epsilon = 1 and {} at epsilon = 9",
+        "{}, {} and {}",
+    )
+    pattern = (true + ", where the floor of the convex set is " + hull).replace("{}", "([0-9.e]+?)")
+    printed = [float(x) for x in re.search(pattern + r"\.\s", page).groups()]
+    found = [floor(AtMost(3, of=12), epsilon=epsilon).value for epsilon in (0.01, 1.0, 9.0)]
+    monkeypatch.setattr(AtMost, "differences", None)
+    found += [floor(AtMost(3, of=12), epsilon=epsilon).value for epsilon in (0.01, 1.0, 9.0)]
+    assert found == pytest.approx(printed, rel=6e-4)
 
 
 @pytest.mark.parametrize("ball", SETS[:-2], ids=repr)

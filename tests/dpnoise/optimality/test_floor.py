@@ -237,7 +237,7 @@ def methods(ball, epsilon, delta, **options):
         (
             AtMost(3, of=12),
             1e-6,
-            [],
+            ["sums of 9 in 6 coordinates, radial test"],
         ),
         (
             Product(L2(1.0, 3), L1(1.0, 2)),
