@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -369,17 +370,30 @@ def mean_floor(request: Request) -> float:
     `Request.bounded` says of which. For integers it is one on the error of any noise on the
     integers.
     """
-    if request.integer:
-        square = request.bounded == "variance"
-        return max(_of_coordinates(request) if square else 0.0, _of_groups(request))
+    if not request.integer:
+        return _of_set(request, request.sensitivity)
+    square = request.bounded == "variance"
+    found = [_of_coordinates(request) if square else 0.0, _of_groups(request)]
+    whole = whole_answers(request.sensitivity)
+    return max(*found, _of_set(request, whole) if whole else 0.0)
+
+
+def whole_answers(ball: Sensitivity) -> Sensitivity | None:
+    """The set of few entries that are whole numbers, as for answers that are; None for others."""
+    true = ball.differences
+    if ball.is_whole or true is None:
+        return ball if ball.is_whole else None
+    found = copy(ball)
+    vars(found)["differences"] = replace(true, whole=True)
+    return found if found.is_whole else None
+
+
+def _of_set(request: Request, ball: Sensitivity) -> float:
+    """The floor of any noise for a set; 0 for a budget out of its range."""
+    epsilon, delta = request.epsilon, request.delta
     try:
-        return floor(
-            request.sensitivity,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            **_error(request),
-        ).value
-    except ValueError:  # a budget out of its range
+        return floor(ball, epsilon=epsilon, delta=delta, **_error(request)).value
+    except ValueError:
         return 0.0
 
 
@@ -425,12 +439,10 @@ def integer_floor(change: int, epsilon: float, delta: float) -> float:
 def _of_groups(request: Request) -> float:
     """The floor of real noise for the shifts that N + U hides, less 1/12.
 
-    0 for `Counts`: not every integer point of g D is a sum of g of those of D, such as three counts
-    up and three down at m = 2 and g = 3.
+    Of convex sets: each integer point of g D has to be a sum of g of those of D.
     """
-    signs = request.sensitivity.unconditional_hull is request.sensitivity
     powers = {part.power for part in request.integer_parts}
-    if request.epsilon == 0.0 or not signs or powers != {1}:
+    if request.epsilon == 0.0 or not request.sensitivity.convex or powers != {1}:
         return 0.0
     ball = request.sensitivity.geometry
     ones = float(ball.norm(np.ones(request.dimension)))

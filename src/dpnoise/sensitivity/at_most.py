@@ -191,12 +191,6 @@ class AtMost(Sensitivity):
         return 0.5 * box * self.m / self.of + (1.0 - box) * 0.5**self.m
 
     @property
-    def inner_radius(self) -> float:
-        """Radius of the largest l2 ball within the set, rounded down."""
-        share = min(1.0, self.m / math.sqrt(self.of))
-        return self.each * share * (1.0 - 1e-15)
-
-    @property
     def free_cube(self) -> tuple[int, float]:
         """Any m coordinates, by the largest change."""
         return self.m, self.each

@@ -425,11 +425,6 @@ class Sensitivity(ABC):
         return False
 
     @property
-    def inner_radius(self) -> float:
-        """Radius of the largest l2 ball within the set, rounded down; 0 where it is not used."""
-        return 0.0
-
-    @property
     def free_cube(self) -> tuple[int, float] | None:
         """How many coordinates, whichever they are, move by how much at once; None if unknown."""
         return None
