@@ -45,8 +45,9 @@ def rounded(outputs):
 
 
 def audited(noise, pair, epsilon, delta):
-    """The audit of noise on two answers, told apart by their densities."""
+    """The audit of noise on two answers, told apart by their densities, before any rounding."""
     one, two = (np.asarray(answer, dtype=float) for answer in pair)
+    likely = getattr(noise, "logpmf", None) or getattr(noise, "real", noise).logpdf
     return audit_sampler(
         lambda size, rng: rounded(one + noise.rvs(size, random_state=rng)),
         lambda size, rng: rounded(two + noise.rvs(size, random_state=rng)),
@@ -54,7 +55,7 @@ def audited(noise, pair, epsilon, delta):
         delta=delta,
         confidence=0.9999,
         size=SIZE,
-        statistic=lambda x: noise.logpdf(x - two) - noise.logpdf(x - one),
+        statistic=lambda x: likely(x - two) - likely(x - one),
     )
 
 
