@@ -402,7 +402,7 @@ def test_noise_that_needs_a_volume_is_refused_for_a_plane():
 def test_independent_noise_for_a_histogram_and_the_way_around():
     """All counts but one have the differences of the smaller set, which determine the last."""
     histogram = Counts(1, of=4, exactly=True, relation=REPLACED)
-    found = best(histogram, epsilon=1.0, integer=False)
+    found = best(histogram, epsilon=1.0, family="laplace", integer=False)
     assert found.name == "Laplace"
     assert found.noise.scales == pytest.approx(np.full(4, 2.0))
     assert isinstance(found.noise.unit, Laplace)
