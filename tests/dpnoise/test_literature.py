@@ -191,7 +191,7 @@ def test_staircases_for_vectors():
     for dimension, *ratios in (map(float, row) for row in table("Staircases", "| K | epsilon")):
         K = int(dimension)
         for epsilon, ratio in zip((0.1, 1.0, 3.0, 5.0, 8.0), ratios, strict=True):
-            for ball in (L2(1.0, of=K), Counts(K, of=K, relation="add-remove")):
+            for ball in (L2(1.0, of=K), dpnoise.LInf(1.0, of=K)):
                 least = floor(ball, epsilon=epsilon, error="norm").value
                 assert -1e-9 < ratio - least * epsilon / K < 1e-4
 

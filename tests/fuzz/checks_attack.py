@@ -161,13 +161,15 @@ def true_of(ball):
 def attack(draws, report, ball, budget, *, exhaustive=False):
     """Require that no rival is below a floor or better than what is found."""
     epsilon, delta = budget
-    true, error = true_of(ball), draws.pick(["variance", "variance", "mean-abs"])
+    true = true_of(ball)
+    errors = ["variance"] * 3 + ["mean-abs"] * 2 + ["max", "norm"] * (not ball.flat)
+    error = draws.pick(errors)
     options = {"epsilon": epsilon, "delta": delta, "error": error}
     table = report.call(compare, ball, exhaustive=exhaustive, **options)
     floor = table.floor
     for row in table:
         report.require(floor <= row.error * (1.0 + ROUND), f"{row.name}: below the floor {floor!r}")
-    if true is None:
+    if true is None or error in {"max", "norm"}:
         return
     found = report.call(best, ball, exhaustive=exhaustive, **options).error
     most = table[0].error * (1.0 + _TIE if exhaustive else 1.0 + _LITTLE)
