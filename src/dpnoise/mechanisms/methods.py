@@ -162,7 +162,7 @@ def scaled(cost: Callable[[float], float], size: float) -> Callable[[float], flo
 
 
 MOST_KINDS, _COST_POINTS = 16, 48  # of shares of epsilon, and of the cost of each
-_LEAST_SHARE = 1e-3  # of the mean share
+_SMALLEST_SHARE = 1e-3  # of the mean share
 
 
 def shared_epsilon(
@@ -176,7 +176,7 @@ def shared_epsilon(
     total = float(np.sum(counts))
     shares = np.full(counts.size, epsilon / total)
     if 1 < counts.size <= MOST_KINDS:
-        grid = np.geomspace(_LEAST_SHARE * epsilon / total, epsilon / np.min(counts), _COST_POINTS)
+        grid = np.geomspace(_SMALLEST_SHARE * epsilon / total, epsilon / np.min(counts), _COST_POINTS)
         values = np.array([[cost(share) for share in grid.tolist()] for cost in costs])
         slopes = np.minimum.accumulate(-np.diff(values) / np.diff(grid), axis=1)
         middle = np.sqrt(grid[1:] * grid[:-1])

@@ -23,6 +23,7 @@ from dpnoise import (
     Certificate,
     CertificateError,
     Counts,
+    DiscreteStaircase,
     Gaussian,
     Laplace,
     LInf,
@@ -192,6 +193,20 @@ TIGHT = {
         1.0,
         "sigma",
     ),
+    "staircase, few counts": (Staircase(0.25, 1.0, 0.4), COUNTS, 0.5, "epsilon"),
+    "staircase, one of many": (
+        Staircase(0.5, 1.0, 0.4),
+        Counts(1, of=4, relation="add-remove"),
+        0.25,
+        "epsilon",
+    ),
+    "truncated, one of many": (TruncatedLaplace(2.0, 20.0), AtMost(1, of=4), 0.25, "bound"),
+    "discrete staircase": (
+        DiscreteStaircase(0.5, 5, 2),
+        Counts(1, of=4, each=5, relation="replace-one"),
+        1.0,
+        "epsilon",
+    ),
     "staircase in a norm": (NormStaircase(L2(1.0, of=3), 0.5, 0.4), L2(1.0, of=3), 0.5, "epsilon"),
 }
 
@@ -209,6 +224,10 @@ def rewritten(content):
 
 def faults(content, parameter):
     """Every planted fault of a tight certificate."""
+    by_step = content["noise"]["kind"] in {"staircase", "discrete-staircase"}
+    if by_step and "m" in content["sensitivity"]:  # one coordinate more that moves at once
+        ball = content["sensitivity"]
+        yield {**content, "sensitivity": {**ball, "m": ball["m"] + 1}}
     value = float(Fraction(content["noise"][parameter]))
     worse = np.nextafter(value, np.inf if parameter == "epsilon" else 0.0)
     yield {**content, "noise": {**content["noise"], parameter: str(Fraction(float(worse)))}}
