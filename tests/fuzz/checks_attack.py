@@ -158,12 +158,12 @@ def true_of(ball):
     return None
 
 
-def attack(draws, report, ball, budget, *, exhaustive=False):
-    """Require that no rival is below a floor or better than what is found."""
+def attack(draws, report, ball, budget, *, exhaustive=False, error=None):
+    """Require that no rival is below a floor or better than what is found, in a random error."""
     epsilon, delta = budget
     true = true_of(ball)
     errors = ["variance"] * 3 + ["mean-abs"] * 2 + ["max", "norm"] * (not ball.flat)
-    error = draws.pick(errors)
+    error = error or draws.pick(errors)
     options = {"epsilon": epsilon, "delta": delta, "error": error}
     table = report.call(compare, ball, exhaustive=exhaustive, **options)
     floor = table.floor

@@ -38,7 +38,7 @@ GRID = [
 @pytest.mark.parametrize(("ball", "budget"), GRID, ids=repr)
 def test_no_noise_for_the_true_differences_is_below_the_floor_or_better(ball, budget):
     report = Report()
-    attack(Draws(np.random.default_rng(1)), report, ball, budget)
+    attack(Draws(np.random.default_rng(1)), report, ball, budget, error="variance")
     assert report.violations == []
 
 
@@ -60,7 +60,7 @@ def test_the_earlier_floor_of_the_convex_set_is_found(monkeypatch):
     for relation_of, budget in ((1, (2.0, 0.0)), (1, (5.0, 0.0))):
         report = Report()
         few = counts(relation_of, 20, "add-remove", whole=False)
-        attack(Draws(np.random.default_rng(2)), report, few, budget)
+        attack(Draws(np.random.default_rng(2)), report, few, budget, error="variance")
         assert any("below the floor" in text for _, text in report.violations)
 
 
