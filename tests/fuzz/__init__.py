@@ -5,6 +5,7 @@ accounts, `checks_*` the relations that must hold, `runner` runs them for a give
 time (`make fuzz`).
 """
 
+from fuzz.checks_attack import CHECKS as ATTACK
 from fuzz.checks_best import CHECKS as BEST
 from fuzz.checks_bound import CHECKS as BOUND
 from fuzz.checks_budget import CHECKS as BUDGET
@@ -25,6 +26,7 @@ CHECKS = {
     **BUDGET,
     **BOUND,
     **BEST,
+    **ATTACK,
     **EXTREME,
     **FRAMES,
     **SAMPLED,

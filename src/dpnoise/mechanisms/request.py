@@ -2,14 +2,15 @@
 
 Every mechanism answers the same request, and one floor is under all of them, as far as one is
 known. Noise N on the integers only has to hide integers, so that it can be below the floor of real
-noise (docs/integers.md). Two bounds hold for its mean squared error:
+noise (docs/integers.md). Three bounds hold for its mean squared error:
 
 - each coordinate hides its changes by up to c: the discrete staircase without delta (Geng &
   Viswanath 2016), else the linear program on the integers, or one event;
+- for differences of few entries the floor of any noise for whole ones (docs/floor.md, section 8);
 - with U uniform on [-1/2, 1/2]^K, N + U hides real shifts in s D as N hides integers in g D,
   g = s + the norm of (1, ..., 1), and its variance is larger by 1/12. Each integer point of g D is
-  a sum of g of those of D for boxes, l1 balls and 'at most m counts' (integer polymatroids), so
-  that it costs g times epsilon.
+  a sum of g of those of D for boxes and l1 balls (integer polymatroids), so that it costs g times
+  epsilon.
 
 **The parts of a sensitivity set** that one person moves independently of each other: a product has
 those of its factors; every coordinate of a box is one; any other set is one as a whole. Coordinates

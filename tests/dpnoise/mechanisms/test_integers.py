@@ -312,8 +312,7 @@ def test_counts_have_discrete_noise_of_the_hull_and_their_own_joint_noise(relati
     assert table["K-norm, rounded"].variance < wider["K-norm, rounded"].variance
     assert table[0].variance >= table.floor > 0.0
     assert verify(certify(table[0]))
-    # Floors from groups of steps do not hold for them: only that of each count by itself does.
-    assert table.floor == pytest.approx(integer_floor(2, 1.0, 0.0), rel=1e-6)
+    assert table.floor >= integer_floor(2, 1.0, 0.0) * (1.0 - 1e-9)  # each count by itself
 
 
 def test_everybody_in_exactly_one_of_five_bins():

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from dpnoise import AtMost, Counts, LInf, Product
 from dpnoise.optimality.certificates import OwnWholeNumbers, Projection, Subsets
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
+from dpnoise.optimality.error_floor import OwnCoordinates
 from dpnoise.optimality.few_entries import (
     OneSidedStep,
     SummedDifferences,
@@ -21,10 +22,11 @@ from dpnoise.optimality.few_entries import (
     counted,
     few_entries,
     log_volume,
+    one_sided,
 )
 from dpnoise.optimality.floor import candidates, floor
 from dpnoise.optimality.rearrangement import Rearrangement
-from dpnoise.optimality.scalar_floor import StaircaseVariance
+from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance
 from dpnoise.optimality.whole_numbers import WholeStaircase
 from dpnoise.sensitivity.differences import Differences
 
@@ -276,8 +278,52 @@ def test_what_does_not_fit_proves_nothing():
     own = OwnWholeNumbers(WholeStaircase(2))
     assert own.bound(whole, 1.0, 0.0, w) == own.bound(one, 1.0, 0.0, w) == 0.0
     assert own.bound(counts(2, 4, "add-remove", each=2), 1.0, 0.0, w) > 0.0
+    each = OwnCoordinates("mean-abs", StaircaseMeanAbs())
+    assert each.bound(whole, 1.0, 0.0, w) == 0.0 < each.bound(one, 1.0, 0.0, w)
+    each = OwnCoordinates("mean-abs", WholeStaircase(2, 1))
+    assert each.bound(whole, 1.0, 0.0, w) == each.bound(exact, 1.0, 0.0, w) == 0.0
     solid = Projection(np.ones(4), StaircaseVariance())
     assert solid.bound(whole, 1.0, 0.0, w) == 0.0 < solid.bound(one, 1.0, 0.0, w)
+
+
+def test_a_cube_of_whole_numbers_loses_the_variance_of_uniform_noise():
+    w = np.full(4, 0.25)
+    cube = Subsets(LInf(3.0, 2), best_step(LInf(3.0, 2), 6.0, 0.0))
+    solid = cube.bound(counts(2, 4, "replace-one", each=3, whole=False), 6.0, 0.0, w)
+    whole = cube.bound(counts(2, 4, "replace-one", each=3), 6.0, 0.0, w)
+    assert whole == pytest.approx(solid - 1.0 / 12.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 2, 4])
+@pytest.mark.parametrize("s", [0.05, 0.2, 0.4])
+def test_steps_of_one_sign_lead_from_a_ball_to_points_a_difference_away(K, s):
+    """Share and mean square of the y for which y - x is in [0, 1]^K for all |x| <= s."""
+    share, square = one_sided(K).within(np.array(s))
+    y = np.random.default_rng(5).uniform(0.0, 1.0, (200_000, K))
+    kept = y[np.all((y >= s) & (y <= 1.0 - s), axis=1)]
+    error = 5.0 / math.sqrt(len(kept))
+    assert float(share) == pytest.approx(len(kept) / len(y), rel=error)
+    assert float(square) == pytest.approx(np.mean(np.sum(kept**2, axis=1)), rel=error)
+
+
+@pytest.mark.parametrize(
+    "ball",
+    [*(ball for ball in SETS[:-2] if ball.is_whole), counts(1, 3, "add-remove", each=5)],
+    ids=repr,
+)
+@pytest.mark.parametrize("epsilon", [0.5, 6.0])
+def test_floors_of_norms_are_below_noise_by_coordinate(ball, epsilon):
+    """The norm and the largest entry of discrete Laplace noise, of samples."""
+    true, rng = ball.differences, np.random.default_rng(6)
+    a = math.exp(-epsilon / (true.moved * true.size))
+    x = rng.geometric(1.0 - a, (40_000, true.of)) - rng.geometric(1.0 - a, (40_000, true.of))
+    sizes = {"norm": ball.norm(x), "max": np.max(np.abs(x), axis=1)}
+    for error, size in sizes.items():
+        spread = 5.0 * float(np.std(size)) / 200.0
+        value = floor(ball, epsilon=epsilon, error=error).value
+        assert value <= float(np.mean(size)) + spread
+        if true.moved == true.size == 1 and error == "norm":
+            assert value == pytest.approx(float(np.mean(size)), abs=spread)
 
 
 def test_products_have_the_sum_of_their_blocks():
