@@ -485,14 +485,15 @@ def test_a_budget_is_charged_for_counts():
 
 def test_sets_that_are_balls_have_their_floors():
     for given, other in (
-        (Counts(1, of=3, relation=ADDED), L1(1.0, of=3)),
-        (Counts(3, of=3, relation=REPLACED), LInf(1.0, of=3)),
+        (Counts(1, of=3, whole=False, relation=ADDED), L1(1.0, of=3)),
+        (Counts(3, of=3, whole=False, relation=REPLACED), LInf(1.0, of=3)),
     ):
         assert given.plain.geometry == other
         assert Product(given).plain.blocks[0].geometry == other
         for delta in (0.0, 1e-3):
             found, same = (floor(ball, epsilon=1.0, delta=delta).value for ball in (given, other))
-            assert found == same
+            assert found <= same  # of fewer true differences, or as many
+            assert found == same or not given.convex
     assert Counts(2, of=3, relation=ADDED).plain == Counts(2, of=3, relation=ADDED)
 
 
