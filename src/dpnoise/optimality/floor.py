@@ -35,6 +35,7 @@ from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.optimality.whole_numbers import whole_certificate
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.convert import as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -237,9 +238,7 @@ def candidates(
     if sensitivity.patterns and np.all(weights == weights[0]):
         found.append(count_projection(sensitivity, along))
     if parts := sensitivity.split(weights):
-        inner = [
-            candidates(shape_of(block), epsilon, delta, part, fine=fine) for block, part in parts
-        ]
+        inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
         if sensitivity.is_whole:
@@ -256,8 +255,10 @@ def candidates(
 
 def shape_of(sensitivity: Sensitivity) -> Sensitivity:
     """The set without a relation; as a ball where it is one, and its differences are all points."""
-    plain = sensitivity.geometry
-    return plain.plain if plain.convex else plain
+    found = sensitivity.geometry
+    if found.convex:
+        return found.plain
+    return Product(*map(shape_of, found.blocks)) if found.blocks else found
 
 
 def _exchangeable(

@@ -342,6 +342,14 @@ def test_products_have_the_sum_of_their_blocks():
         )
 
 
+def test_a_convex_block_of_a_product_is_taken_for_the_ball_that_it_is():
+    cube = counts(3, 3, "replace-one", whole=False)
+    found = floor(Product(counts(1, 3, "replace-one"), cube), epsilon=3.0, weights=np.ones(6))
+    whole = floor(counts(1, 3, "replace-one"), epsilon=3.0, weights=np.ones(3)).value
+    ball = floor(LInf(1.0, of=3), epsilon=3.0, weights=np.ones(3)).value
+    assert found.value >= (whole + ball) * (1.0 - 1e-9)
+
+
 def test_other_combinations_of_signs_have_no_volume():
     odd = Differences(6, 3, 1, 4, 1.0)
     assert log_volume(odd, 2, 1) == -math.inf
