@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from dpnoise._results import EqualByValue, axes_or_new, html_table
+from dpnoise.joint.noise import RadialNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
 from dpnoise.mechanisms.methods import ASKED_METHODS, METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
@@ -106,9 +108,10 @@ def _is_beaten(method: Method, rivals: Sequence[Mechanism]) -> bool:
 
 
 def _worth_rounding(rows: Sequence[Mechanism], discrete: Sequence[Mechanism]) -> list[Mechanism]:
-    """The row of the least error, if its noise is nearly as good or better when it is rounded.
+    """The row of the least error, if its noise may be nearly as good or better when it is rounded.
 
-    Rounding adds 1/12 to the variance of wide noise, and takes some away from narrow noise.
+    Rounding adds 1/12 to the variance of wide noise. It takes some away from narrow noise, and from
+    noise whose density has steps at the right places.
     """
     if not rows:
         return []
@@ -116,7 +119,8 @@ def _worth_rounding(rows: Sequence[Mechanism], discrete: Sequence[Mechanism]) ->
     if any(row.error <= first.error for row in discrete):
         return []
     variance = min(x for x in first.variances.tolist() if x > 0.0)
-    return [first] if variance >= _WIDE or variance <= _NARROW else []
+    smooth = isinstance(first.noise, RadialNoise | CorrelatedGaussian)
+    return [] if smooth and _NARROW < variance < _WIDE else [first]
 
 
 def _rounded(row: Mechanism) -> Mechanism:

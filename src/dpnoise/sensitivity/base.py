@@ -11,8 +11,7 @@ which can be computed with but about which no guarantee is stated.
 
 Most sets are as they are when the sign of any coordinate is flipped; the norm of these depends on
 the |x_i| alone. Of the others (`dpnoise.sensitivity.counts`) only -D = D is known, and nothing may
-be computed from |x|: independent noise that is symmetric about 0 hides them exactly as it hides
-`unconditional_hull`, which holds them with all signs.
+be computed from |x|.
 
 The largest weighted power sum over a set is rounded up, in rational arithmetic: the doubles that
 describe a set are taken as the rational numbers that they are, and sums keep 192 binary digits.
@@ -534,11 +533,6 @@ class Sensitivity(ABC):
     @property
     def plain(self) -> Sensitivity:
         """The same set, as a ball of the l1 or l-infinity norm where it is known to be one."""
-        return self
-
-    @property
-    def unconditional_hull(self) -> Sensitivity:
-        """The smallest convex set around this one that flips of signs leave as it is."""
         return self
 
     @property

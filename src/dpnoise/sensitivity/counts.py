@@ -290,14 +290,9 @@ class Counts(PatternedSet):
         """Refused where there is no volume."""
         self._refuse()
 
-    @property
-    def unconditional_hull(self) -> AtMost:
-        """At most `moved` of K coordinates, with any signs."""
-        return AtMost(self.moved, self.of, self.each, relation=self.relation)
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
-        """That of the hull with all signs, on which the sum does not depend."""
-        return self.unconditional_hull.largest_power_sum(weights, power)
+        """That of at most `moved` coordinates with any signs, on which the sum does not depend."""
+        return AtMost(self.moved, self.of, self.each).largest_power_sum(weights, power)
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
         """All counts, at most `moved` of which change: signs do not matter to discrete noise."""

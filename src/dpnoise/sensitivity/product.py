@@ -206,13 +206,6 @@ class Product(Sensitivity):
         return self if same else Product(*plain)
 
     @property
-    def unconditional_hull(self) -> Product:
-        """The product of the blocks' hulls."""
-        hulls = tuple(block.unconditional_hull for block in self.blocks)
-        same = all(hull is block for hull, block in zip(hulls, self.blocks, strict=True))
-        return self if same else Product(*hulls)
-
-    @property
     def unconditional_core(self) -> Product | None:
         """The product of the blocks' cores."""
         cores = [block.unconditional_core for block in self.blocks]

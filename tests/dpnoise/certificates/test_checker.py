@@ -35,7 +35,7 @@ from dpnoise import (
     verify,
 )
 from dpnoise.certificates import checker
-from dpnoise.certificates.codec import digest_of
+from dpnoise.certificates.codec import digest_of, plain
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.sensitivity.spheroid import Spheroid
@@ -510,3 +510,15 @@ def test_every_python_comes_to_the_same_verdicts(minor, files, ours):
     if python is None:
         pytest.skip(f"no Python 3.{minor} on this machine")
     assert verdicts(python, files) == ours
+
+
+def test_few_coordinates_count_by_their_largest_losses():
+    noises = plain([Staircase(x, 1.0, 0.4) for x in (0.25, 0.125, 0.5, 0.25)])
+    for ball, loss in (
+        (Counts(2, of=4, relation="add-remove"), Fraction(3, 4)),
+        (Counts(1, of=4, relation="replace-one"), Fraction(3, 4)),
+        (AtMost(3, of=4), Fraction(1)),
+        (LInf(1.0, of=4), Fraction(9, 8)),
+    ):
+        assert checker.enclosure(noises, plain(ball), loss)[0].hi == 0
+        assert checker.enclosure(noises, plain(ball), loss - Fraction(1, 2**40))[0].hi > 0

@@ -269,7 +269,7 @@ def test_unequal_weights_have_the_bound_of_a_set_with_all_signs(ball):
     """At least V1 w_i at one coordinate, at most what a covariance of the hull with signs has."""
     w = np.random.default_rng(8).exponential(size=ball.of)
     scalar = along(ball).bound(1.0, 0.0)
-    inner, hull = unconditional(ball), ball.unconditional_hull
+    inner, hull = unconditional(ball), AtMost(ball.moved, ball.of, ball.each)
     bound = Projection(inner.largest_moments(w), along(ball)).bound(ball, 1.0, 0.0, w)
     assert bound >= scalar * np.sum(w) * ball.each**2 * (1 - 1e-9)
     outer = hull.largest_moments(w)
