@@ -135,9 +135,9 @@ def one_whole_step(points: WholePoints, epsilon: float, delta: float, order: int
     dimension, number, total = points
     b = math.exp(-min(epsilon, 700.0))
     other = 0.5**order
-    largest = min(1.0, (1.0 + b * number * delta) / (1.0 + b * number))
-    gain = b * (total - other * number) - other
-    value = other + largest * min(gain, 0.0)
+    beyond = total - other * number  # of a sum of terms >= 0, as the value may be far below 1/4
+    value = other * number * (1.0 - delta) + (1.0 + b * number * delta) * beyond
+    value = min(other, b * value / (1.0 + b * number))
     if delta > 0.0:  # the point is at most so far from 0
         near = 0.5 * math.sqrt(dimension) if order == 2 else 0.5 * dimension
         lost = total + near * number

@@ -122,6 +122,14 @@ def test_one_step_is_below_the_best_noise_and_close_for_large_epsilon():
         assert one_whole_step(points, epsilon, 0.9, 2) >= 0.0
 
 
+@pytest.mark.parametrize("epsilon", [20.7, 33.0, 60.0, 600.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-12])
+def test_one_step_keeps_its_digits_where_the_variance_is_tiny(epsilon, delta):
+    best = WholeStaircase(1).bound(epsilon, 0.0)
+    low = one_whole_step(WholePoints(1, 2.0, 2.0), epsilon, delta, 2)
+    assert best * (1.0 - 4e-12 - 5.0 * math.exp(-epsilon)) - 5.0 * delta * best < low <= best
+
+
 def test_other_multipliers_prove_less_and_what_does_not_fit_proves_nothing():
     good = whole_certificate(2, 1.5, 1e-2)
     best = least_cost(2, (1.5, 1e-2), 2, 2, 18)
