@@ -10,7 +10,6 @@ from dpnoise import (
     L2,
     Budget,
     Counts,
-    LInf,
     allocate,
     calibrate,
     calibrate_joint,
@@ -29,8 +28,6 @@ from dpnoise.noise import (
 )
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.closed_forms import smallest_moment, staircase_minimum
-from dpnoise.optimality.cube import ProductTest, cube_transport
-from dpnoise.optimality.graded_test import GradedTest
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
     algorithm_1 as balle_wang_algorithm_1,
@@ -106,31 +103,12 @@ def rounds_of_the_limit():
     assert np.max(few.noise.deltas(1.0)) <= 1e-3
 
 
-def divisions_of_the_graded_test():
-    """The bound is true; with fewer divisions it is lower."""
-    values = np.outer(np.exp(0.5 * np.arange(6.0)), [0.1, 1.0])
-    test = GradedTest(1, 2, np.array([0.2, 0.9]), values, 1.0)
-    assert test.value(2, 1.0, 1e-3) / 2.0 <= 2.978
-
-
 def rounds_of_the_radial_floor():
     """The minimum stays enclosed; fewer rounds leave a wider interval."""
     smallest_moment.cache_clear()
     low, upper, _ = staircase_minimum(2, 1.0)
     smallest_moment.cache_clear()
     assert low <= 2.978121175232 <= upper
-
-
-def halvings_of_the_product_test():
-    """Lam stays on the side where the integral is at most 1: a smaller bound."""
-    ones = np.full(10, 0.1)
-    assert ProductTest(1, 4e-5).bound(LInf(1.0, 10), 0.3, 0.0, ones) <= 327.0
-
-
-def halvings_of_the_transport():
-    """Nothing is claimed that the certificate does not prove."""
-    found = cube_transport(2, 1.0)
-    assert found is None or found.bound(LInf(1.0, 2), 1.0, 0.0, np.full(2, 0.5)) < 4.0
 
 
 def attempts_of_the_inversion():

@@ -65,11 +65,6 @@ CAPS = [
         checks.halvings_of_a_printed_algorithm,
     ),
     ("dpnoise.optimality.bounds", "_ROUNDS", (1,), checks.rounds_of_the_limit),
-    ("dpnoise.optimality.cube", "_HALVINGS", (0, 5), checks.halvings_of_the_transport),
-    ("dpnoise.optimality.cube", "_MOST_LINKS", (1, 9), checks.halvings_of_the_transport),
-    ("dpnoise.optimality.cube", "_BISECTIONS", (1, 4), checks.halvings_of_the_transport),
-    ("dpnoise.optimality.cube", "_PRODUCT_HALVINGS", (0, 5), checks.halvings_of_the_product_test),
-    ("dpnoise.optimality.graded_test", "_DIVISIONS", (0, 1), checks.divisions_of_the_graded_test),
     ("dpnoise.optimality.closed_forms", "_ROUNDS", (0, 1, 3), checks.rounds_of_the_radial_floor),
     (
         "dpnoise.calibration.scalar",

@@ -47,7 +47,6 @@ ASKING = (
     "mechanisms/", "dpnoise/cli/", "dpnoise/test_account", "test_front", "test_examples",
     "test_literature", "sensitivity/test_counts", "joint/test_vectors",
     "optimality/test_closed_forms", "optimality/test_error_floor", "optimality/test_rearrangement",
-    "optimality/test_cube",
 )  # fmt: skip
 _KNOWN = {}
 

@@ -248,16 +248,21 @@ def power_of_ten(value: float) -> str:
     return rf"{float(factor):g} \cdot 10^{{{int(power)}}}"
 
 
-def save(figure: Figure, stem: str | Path, *, title: str = "", description: str = "") -> list[Path]:
-    """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run.
+def save(figure: Figure, path: str | Path, *, title: str = "", description: str = "") -> list[Path]:
+    """Write a figure in the format that the path ends with: '.svg', '.pdf' or '.png'.
+
+    A path without one of these is a stem, and the figure is written in all three, in this order. A
+    format has the same bytes on every run, whichever others are written.
 
     `title` and `description` are for those who search or hear the file instead of seeing it: in
     an SVG its `title` and `desc`, in a PDF the title and subject, in a PNG texts of these names.
     ValueError if the figure is not as wide as the page.
     """
     if figure.get_figwidth() != PAGE:
-        raise ValueError(f"{stem}: expected a width of {PAGE} in, got {figure.get_figwidth():g}")
-    stem = Path(stem)
+        raise ValueError(f"{path}: expected a width of {PAGE} in, got {figure.get_figwidth():g}")
+    path = Path(path)
+    alone = path.suffix.removeprefix(".") in _METADATA
+    paths = [path] if alone else [path.with_name(f"{path.name}.{end}") for end in _METADATA]
     contents = {}
     # Panels are laid out once, where a point is a dot as in SVG and PDF. `Figure.savefig` would lay
     # them out for each format, and draw twice.
@@ -266,18 +271,18 @@ def save(figure: Figure, stem: str | Path, *, title: str = "", description: str 
         if layout := figure.get_layout_engine():
             layout.execute(figure)  # alone, without the drawing that `draw_without_rendering` adds
         figure.set_layout_engine("none")
-        for ending, metadata in _METADATA.items():
+        for path in paths:
+            ending = path.suffix[1:]
             told = {"Title": title, _DESCRIPTION[ending]: description}
             told = {name: text for name, text in told.items() if text}
             buffer = BytesIO()
             figure.dpi = 300 if ending == "png" else _LAYER
-            _PRINT[ending](figure)(buffer, metadata={**metadata, **told})
-            contents[stem.with_name(f"{stem.name}.{ending}")] = buffer.getvalue()
-    svg = stem.with_name(f"{stem.name}.svg")
-    contents[svg] = _accessible(contents[svg], description)
+            _PRINT[ending](figure)(buffer, metadata={**_METADATA[ending], **told})
+            content = buffer.getvalue()
+            contents[path] = _accessible(content, description) if ending == "svg" else content
     for path, content in contents.items():
         write_bytes(content, path)
-    return list(contents)
+    return paths
 
 
 def _accessible(svg: bytes, description: str) -> bytes:

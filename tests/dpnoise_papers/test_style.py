@@ -68,6 +68,18 @@ def test_a_figure_of_another_width_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_a_format_alone_has_the_bytes_that_it_has_among_all(ending, tmp_path):
+    told = {"title": "One", "description": "What is drawn"}
+    (alone,) = save(drawn(["one"])[0], tmp_path / f"a.figure.{ending}", **told)
+    among = save(drawn(["one"])[0], tmp_path / "b.figure", **told)
+    assert alone == tmp_path / f"a.figure.{ending}"
+    assert [path.name for path in among] == ["b.figure.svg", "b.figure.pdf", "b.figure.png"]
+    (same,) = (path for path in among if path.suffix == alone.suffix)
+    assert alone.read_bytes() == same.read_bytes()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
 def test_one_layout_holds_in_all_formats(tmp_path):
     figure, panels = drawn(["one", "another"], rows=2)
     paths = save(figure, tmp_path / "layout")

@@ -5,6 +5,7 @@ accounts, `checks_*` the relations that must hold, `runner` runs them for a give
 time (`make fuzz`).
 """
 
+from fuzz.checks_attack import CHECKS as ATTACK
 from fuzz.checks_best import CHECKS as BEST
 from fuzz.checks_budget import CHECKS as BUDGET
 from fuzz.checks_exact import CHECKS as EXACT
@@ -25,6 +26,7 @@ CHECKS = {
     **BUDGET,
     **BEST,
     **EXACT,
+    **ATTACK,
     **EXTREME,
     **FRAMES,
     **SAMPLED,

@@ -14,6 +14,7 @@ import json
 import math
 import sys
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any, Tuple
 
@@ -22,19 +23,20 @@ SMALLEST = Fraction(1e-100)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
 ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity epsilon
-    gamma; truncated-laplace: beta bound; norm-staircase: ball epsilon gamma; box: lambdas;
-    radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
-    at-most: each m of; add-remove-counts: each m of; replace-one-counts: each m of;
-    exact-counts: each m of; product: blocks; independent: scales unit; delta: lower upper;
-    spheroid: across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes;
-    blocks: blocks dimension; block: coordinates noise;
-    certificate: certified_by delta digest dimension epsilon format format_version noise
-    package_version relation sensitivity"""  # what is understood; of noise first its scale
+KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity
+    epsilon gamma; discrete-staircase: sensitivity epsilon r; truncated-laplace: beta bound;
+    norm-staircase: ball epsilon gamma; box: lambdas; radial: ball bound power scale; l1:
+    radius of; l2: radius of; linf: radius of; ellipsoid: axes; at-most: each m of;
+    add-remove-counts: each m of whole; replace-one-counts: each m of whole; exact-counts:
+    each m of whole; product: blocks; independent: scales unit; delta: lower upper; spheroid:
+    across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes; blocks: blocks
+    dimension; block: coordinates noise; certificate: certified_by delta digest dimension
+    epsilon format format_version noise package_version relation
+    sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
-TYPES.update({"coordinates": list, "dimension": int})
+TYPES.update({"coordinates": list, "dimension": int, "whole": bool, "r": int})
 CHECKER = "independent checker"
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
 ROUND = "l2", "ellipsoid"
@@ -245,6 +247,14 @@ def patterns(m: int, K: int, kind: str) -> list[tuple[int, int]]:
     return [(n, 0 if kind == "add-remove-counts" else min(m, K - n)) for n in up]
 
 
+def moved(factor: Any) -> int:
+    """How many coordinates of a factor a difference changes at once, at most."""
+    sides, m, kind = factor
+    if kind.endswith("counts"):
+        return max(map(sum, patterns(m, len(sides), kind)))
+    return m if kind == "at-most" else sum(side > 0 for side in sides)
+
+
 def largest_sum(ball: Any, weights: list[Fraction], power: int) -> Interval:
     """The largest sum of (w_i |d_i|)^power, power 1 or 2."""
     total, rest = Interval(0), iter(weights)
@@ -387,7 +397,7 @@ def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
     return [found.get(k, (found[min(found)][0], ZERO)) for k in range(K)]
 
 
-def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911
+def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911, PLR0912
     """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
     ball = factors(sensitivity)
     sides = [side for some, _, _ in ball for side in some]
@@ -409,26 +419,34 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     pairs = by_coordinate(noise, len(sides))
     units, scales = [one for one, _ in pairs], [scale for _, scale in pairs]
     kinds = {kind_of(one) for one in units}
-    kind, alone = min(kinds), sum(side > 0 for side in sides) == 1
-    if len(kinds) > 1 or kind not in list(FIELDS)[: 4 + alone]:  # truncated only if alone
+    alike = units.count(units[0]) == len(units) or sum(side > 0 for side in sides) == 1
+    kind, alone = min(kinds), alike and sum(map(moved, ball)) == 1
+    if len(kinds) > 1 or kind not in list(FIELDS)[: 5 + alone]:  # truncated only if alone
         raise NotImplementedError(f"coordinates with noise of kind {kinds}")
     if kind.startswith("discrete") and ({*scales} != {1} or any(x % 1 for x in sides)):
         raise ValueError("sensitivity: expected integers, and no scales, for noise on the integers")
     if len(pairs) != len(sides):
         raise ValueError("noise: expected as many scales as coordinates")
-    own = [number(one[FIELDS[kind][0]]) for one in units]
+    for one in units if kind == "discrete-staircase" else []:
+        if type(one["sensitivity"]) is not int or not 0 < one["r"] <= one["sensitivity"]:
+            raise ValueError("discrete-staircase: expected whole numbers, r up to the sensitivity")
+    own = [one[FIELDS[kind][0]] for one in units]
+    own = [Fraction(x) if kind == "discrete-staircase" else number(x) for x in own]
     weights = inverse([x * y for x, y in zip(scales, own)], ball)
     if kind == "gaussian":
         return gaussian(largest_sum(ball, weights, 2), epsilon), True
-    changes = [(w * x, one) for w, x, one in zip(weights, sides, units) if x]
-    change, one = changes[0]
+    changes = [w * x for w, x in zip(weights, sides)]
+    change = max(changes)
+    one = units[changes.index(change)]
     if kind == "truncated-laplace":
         return truncated(change, number(one["bound"]) / number(one["beta"]), epsilon), True
     if kind.endswith("laplace"):
         plain, loss = kind == "laplace", change if alone else largest_sum(ball, weights, 1).hi
         return of_loss(loss, epsilon, laplace=plain, exact=plain and alone)
-    loss = sum((step(x) * math.ceil(d) for d, x in changes), ZERO)
-    if not alone or change > 1 or loss <= epsilon:
+    steps, loss = iter([step(x) * math.ceil(d) for d, x in zip(changes, units)]), ZERO
+    for factor in ball:
+        loss += sum(sorted(islice(steps, len(factor[0])))[-moved(factor) :], ZERO)
+    if not alone or change > 1 or loss <= epsilon or kind != "staircase":
         return of_loss(loss, epsilon, laplace=False)
     return staircase(change, loss, number(one["gamma"]), epsilon), True
 

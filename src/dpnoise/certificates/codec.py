@@ -1,9 +1,9 @@
 """JSON of certificates: noise and sensitivity sets as plain data and back, numbers as exact text.
 
 An object is its kind, the class in kebab case, and its parameters by name: doubles as fractions,
-counts as integers. The relation of a set is stated once, by the certificate. `IndependentNoise` and
-`BlockNoise` have arrays, and are written by hand. Whatever is read is written again and compared,
-so that each object has one form only.
+counts as integers, choices as true or false. The relation of a set is stated once, by the
+certificate. `IndependentNoise` and `BlockNoise` have arrays, and are written by hand. Whatever is
+read is written again and compared, so that each object has one form only.
 
 Numbers are 'p/q' in lowest terms, 'p' for integers; a double is a rational number, so nothing is
 rounded. The JSON has no ambiguity: no key twice, no numbers but integers, and a digest of the
@@ -113,7 +113,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, Sensitivity):
         message = f"certificate: expected a set of kind {', '.join(SETS)}, got {value!r}"
         raise ValueError(message)  # noqa: TRY004  (a set, but not one that a file can state)
-    return value if is_integer(value) else text_of(value)
+    return value if isinstance(value, bool) or is_integer(value) else text_of(value)
 
 
 def _require_keys(data: dict[str, Any], names: set[str]) -> None:
@@ -129,7 +129,7 @@ def _parameter(value: Any) -> Any:  # noqa: ANN401
         return set_of(value)
     if isinstance(value, list):
         return tuple(_parameter(part) for part in value)
-    return value if is_integer(value) else double_of(value)
+    return value if isinstance(value, bool) or is_integer(value) else double_of(value)
 
 
 def _built(kind: Callable[..., Any], data: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, linalg
 
 from dpnoise._validation import Problems
 
@@ -111,6 +111,15 @@ class Graph:
     def laplacian(self) -> sparse.csr_array:
         """Laplacian D_1' D_1, shape (n, n): degrees on the diagonal, -1 for each edge."""
         return sparse.csr_array(self.incidence.T @ self.incidence)
+
+    @cached_property
+    def grounded(self) -> linalg.SuperLU:
+        """Factors of the Laplacian without node 0, which is regular; they cannot be pickled."""
+        return linalg.splu(sparse.csc_array(self.laplacian[1:, 1:]))
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is copied and pickled: all but the factors, which are found again."""
+        return {name: value for name, value in vars(self).items() if name != "grounded"}
 
     @cached_property
     def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from dpnoise._validation import Problems
 from dpnoise.denoise._checks import LARGEST, check_order, node_signal, standard_deviation
@@ -436,11 +435,10 @@ def flat_penalty(graph: Graph, centred: Array, order: int) -> tuple[float, Array
 
 def _potential(graph: Graph, supply: Array) -> Array:
     """Solution v of mean 0 of L v = supply, for a supply of sum 0."""
-    grounded = linalg.splu(sparse.csc_array(graph.laplacian[1:, 1:]))
     potential = np.zeros(graph.nodes)
     # ends: one refinement; the dual gap is checked
     for _ in range(2):  # the second solve refines the first
-        potential[1:] += grounded.solve((supply - graph.laplacian @ potential)[1:])
+        potential[1:] += graph.grounded.solve((supply - graph.laplacian @ potential)[1:])
     return potential - np.mean(potential)
 
 

@@ -30,7 +30,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
@@ -91,6 +91,8 @@ def _sampled(draw: Callable[..., Any], K: int, number: Callable[[Array], Array])
 
 class VectorNoise(ABC):
     """Distribution of vectors of K coordinates, real numbers or integers."""
+
+    whole: ClassVar[bool] = False  # on the integers
 
     @cached_property  # no property: a family may have it as a field
     def dimension(self) -> int:

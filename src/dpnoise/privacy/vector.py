@@ -228,7 +228,15 @@ class VectorProfile:
 
 def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
     """The bounds of a closed form with a relative error."""
-    return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
+    with np.errstate(over="ignore"):  # a lower bound beyond all doubles
+        low = log_delta - error
+    return VectorProfile(low, log_delta, np.minimum(log_delta + error, 0.0))
+
+
+def _error_of_log(log_delta: Array) -> Array:
+    """The error of the logarithm of a closed form; far below all doubles it is its own rounding."""
+    size = np.where(np.isneginf(log_delta), 0.0, np.abs(log_delta))
+    return np.maximum(_CLOSED_ERROR, 8.0 * _ULP * size)[()]
 
 
 def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorProfile:
@@ -242,12 +250,14 @@ def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorPro
         low, high = (x.reshape(epsilon.shape)[()] for x in own(epsilon.ravel()))
         return VectorProfile(low, _middle(low, high), high)
     log_delta = log_privacy_profile(noise, size, epsilon)
+    error = _error_of_log(log_delta)
     if pair.epsilon_error == 0.0:
-        return _closed(log_delta, _CLOSED_ERROR)
+        return _closed(log_delta, error)
     # Subbotin noise: as good as delta at an epsilon off by some units in its last place.
     off = 32.0 * _ULP * (4.0 + getattr(noise, "p", 1.0))
-    low = log_privacy_profile(noise, size, epsilon * (1.0 + off)) - _CLOSED_ERROR
-    high = log_privacy_profile(noise, size, epsilon * (1.0 - off)) + _CLOSED_ERROR
+    with np.errstate(over="ignore"):
+        low = log_privacy_profile(noise, size, epsilon * (1.0 + off)) - error
+    high = log_privacy_profile(noise, size, epsilon * (1.0 - off)) + error
     return VectorProfile(low, log_delta, np.minimum(high, 0.0))
 
 

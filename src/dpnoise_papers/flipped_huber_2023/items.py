@@ -77,14 +77,14 @@ VARIANCES = (
         id="figure-3b",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels.",
-        table=Table(function=".tables.variances.variance_ratio"),
+        table=Table(function=".tables.variances.variance_ratio", alone=True),
         figure=Figure(function=".figures.variances.ratio_map"),
     ),
     Item(
         id="figure-3c",
         caption="Variance of (epsilon, delta)-DP flipped Huber noise over that of the epsilon-DP "
         "staircase, in decibels.",
-        table=Table(function=".tables.variances.variance_ratio"),
+        table=Table(function=".tables.variances.variance_ratio", alone=True),
         figure=Figure(function=".figures.variances.ratio_map"),
     ),
     Item(
@@ -93,12 +93,13 @@ VARIANCES = (
         "linear programs bound from both sides: the variance and the mean absolute error by "
         "epsilon, for pure privacy and the paper's delta, and where a mechanism is certainly "
         "within 1 %. limit-supplement shows the other deltas.",
-        table=Table(function=".tables.limit.limit"),
+        table=Table(function=".tables.limit.limit", alone=True),
         figure=Figure(function=".figures.limit.limit"),
         page=Page(function=".figures.limit.limit_page", reads=("limit", "limit-within")),
     ),
     Item(
         id="limit-supplement",
+        more=True,
         caption="How far each mechanism is above the minimum that any additive noise needs, as "
         "in limit, for all other deltas.",
         figure=Figure(function=".figures.limit.limit_supplement", reads=("limit",)),
@@ -109,7 +110,7 @@ VARIANCES = (
     ),
     Item(
         id="remark-1",
-        table=Table(function=".tables.remarks.remark_1"),
+        table=Table(function=".tables.remarks.remark_1", alone=True),
     ),
     Item(
         id="identification",
@@ -128,7 +129,7 @@ DIMENSIONS = (
         caption="Three dimensions: variance per coordinate (top), decibels below the exact "
         "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
         "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
-        table=Table(function=".tables.variances.vector_variances"),
+        table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.figure_4", printed=("figure-4a",)),
     ),
     Item(
@@ -139,7 +140,7 @@ DIMENSIONS = (
         + _BOX
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
-        table=Table(function=".tables.variances.vector_variances"),
+        table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.figure_4", printed=("figure-4b",)),
     ),
     Item(
@@ -155,7 +156,7 @@ DIMENSIONS = (
         caption="Twenty dimensions: the optimum (the best found), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
-        table=Table(function=".tables.variances.vector_variances"),
+        table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.table_2", printed=("table-2",)),
         page=Page(function=".figures.variances.table_2_page", claims=True, formats=("md", "tex")),
     ),
@@ -165,13 +166,14 @@ DIMENSIONS = (
         "the number of coordinates. Left of a peak Laplace is the better of the two, right of it "
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
-        table=Table(function=".tables.variances.gain_by_dimension"),
+        table=Table(function=".tables.variances.gain_by_dimension", alone=True),
         figure=Figure(function=".figures.variances.gain"),
     ),
 )
 JOINT = (
     Item(
         id="joint-noise",
+        more=True,
         caption="Beyond the paper: variance per coordinate against the number K of coordinates, each "
         "of which may change by 1, and a floor that no additive noise is below (grey area). Below, "
         "the same over the floor. Joint noise is the best that was found, in the norm of the box "
@@ -218,6 +220,7 @@ TABLE_3 = (
     ),
     Item(
         id="table-3-ablation-runs",
+        more=True,
         table=Table(
             function=".table_3.protocols.variants",
             settings=("table_3", "table_3_ablation"),
@@ -232,6 +235,7 @@ TABLE_3 = (
     ),
     Item(
         id="table-3-ablation",
+        more=True,
         caption="Table III with one unprinted choice changed at a time, ranked by the mean of "
         "abs(log(ours / printed)) over all its numbers. 'chosen' is the setting of "
         "config.yaml, one for all rows together; variants within a few hundredths of each "
@@ -288,11 +292,11 @@ STATEMENTS = (
     ),
     Item(
         id="theorem-8-search",
-        table=Table(function=".tables.privacy.theorem_8_search"),
+        table=Table(function=".tables.privacy.theorem_8_search", alone=True),
     ),
     Item(
         id="theory",
-        table=Table(function=".theory.statements.theory"),
+        table=Table(function=".theory.statements.theory", alone=True),
     ),
     Item(
         id="counterexamples",

@@ -72,17 +72,20 @@ VARIANCES = (
     Item(
         id="ratio-laplace",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
-        "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
-        "settings.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
+        "in decibels: Figure 3b of flipped-huber-2023 once more, from the same table.",
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map",
+            reads=("flipped-huber-2023/figure-3b",),
+        ),
     ),
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
-        "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
+        "decibels: Figure 3c of flipped-huber-2023 once more, from the same table.",
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map",
+            reads=("flipped-huber-2023/figure-3c",),
+        ),
     ),
     Item(
         id="variances-20d",
@@ -104,7 +107,10 @@ VARIANCES = (
         "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "
         "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
+            alone=True,
+        ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
 )

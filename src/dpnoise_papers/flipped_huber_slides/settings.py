@@ -15,7 +15,6 @@ from dpnoise_papers.flipped_huber_2023.settings import (
     Family,
     FisherInformation,
     MinimumVariances,
-    VarianceRatio,
     VectorVariances,
     within_reach,
 )
@@ -108,8 +107,6 @@ class Settings(Section):
     normalised_fisher_information: FisherInformation
     variances: MinimumVariances
     illustrative_values: IllustrativeValues
-    ratio_laplace: VarianceRatio
-    ratio_staircase: VarianceRatio
     densities_1d: CalibratedDensities
     densities_20d: CalibratedDensities
     variances_20d: VectorVariances

@@ -139,7 +139,7 @@ PAPER = Paper(
             "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
             "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
-            table=Table(function=".tables.profiles.approximate_laplace"),
+            table=Table(function=".tables.profiles.approximate_laplace", alone=True),
             figure=Figure(function=".figures.profiles.approximate_laplace"),
         ),
         Item(
@@ -153,7 +153,7 @@ PAPER = Paper(
         ),
         Item(
             id="theory",
-            table=Table(function=".theory.statements.inid_theory"),
+            table=Table(function=".theory.statements.inid_theory", alone=True),
         ),
         Item(
             id="higher-accuracy",
@@ -167,7 +167,7 @@ PAPER = Paper(
             "(crosses), and of the noise that is private without it. The printed Laplace errors "
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
-            table=Table(function=".tables.pca.dp_pca_over_models"),
+            table=Table(function=".tables.pca.dp_pca_over_models", alone=True),
             figure=Figure(function=".figures.pca.table_3", printed=("table-3",)),
             page=Page(function=".figures.pages.table_3", formats=("md", "tex"), claims=True),
         ),
@@ -181,7 +181,9 @@ PAPER = Paper(
         ),
         Item(
             id="table-4-accounting",
-            table=Table(function=".table_4.noise.table_4_accounting", settings=("table_4",)),
+            table=Table(
+                function=".table_4.noise.table_4_accounting", settings=("table_4",), alone=True
+            ),
         ),
         Item(  # one job for each cell of the table
             id="table-4-digits-runs",

@@ -390,8 +390,11 @@ def test_a_few_bytes_that_state_many_coordinates_are_refused_at_once():
         found, seconds = outcome(content)
         assert (found != "verified", seconds < SECONDS) == (True, True)
         start = time.process_time()
-        with pytest.raises(CertificateError):
-            verify(Certificate.from_json(text_of(content)))
+        if noise is laplace:  # equal coordinates are counted, not listed
+            assert not verify(Certificate.from_json(text_of(content))).independent
+        else:
+            with pytest.raises(CertificateError):
+                verify(Certificate.from_json(text_of(content)))
         assert time.process_time() - start < 3.0 * SECONDS
     for depth in (10, 300):
         assert outcome(certificate(GAUSSIAN, nested(depth)))[1] < SECONDS

@@ -1,5 +1,8 @@
 """The graph: its matrices, what it merges and what it refuses."""
 
+import pickle
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -32,6 +35,17 @@ def test_neighbours_list_every_edge_from_both_ends():
     starts, heads = graph.neighbours
     seen = [(i, j) for i in range(4) for j in heads[starts[i] : starts[i + 1]]]
     assert seen == sorted([(i, j) for i, j in graph.edges] + [(j, i) for i, j in graph.edges])
+
+
+def test_the_laplacian_is_factorised_once_and_a_graph_can_be_copied_all_the_same():
+    graph = Graph(4, SQUARE)
+    factors = graph.grounded
+    assert graph.grounded is factors
+    supply = np.array([1.0, -2.0, 0.5])
+    assert graph.laplacian[1:, 1:] @ factors.solve(supply) == pytest.approx(supply)
+    for again in (pickle.loads(pickle.dumps(graph)), copy(graph)):  # noqa: S301 - our own bytes
+        assert np.array_equal(again.edges, graph.edges)
+        assert again.grounded.solve(supply) == pytest.approx(factors.solve(supply))
 
 
 def test_components_of_a_part_of_the_edges():

@@ -88,8 +88,7 @@ def test_tolerance():
 
 def test_every_path_is_of_a_table_that_claims_speak_of():
     spoken = {claim.result for claim in read_published(ROOT / "published").claims}
-    beyond = {"flipped-huber-slides/curves-kd.csv", "flipped-huber-slides/ratio-staircase.csv",
-              "balle-wang-2018/figure-3a.csv", "flipped-huber-slides/ratio-laplace.csv",
+    beyond = {"flipped-huber-slides/curves-kd.csv", "balle-wang-2018/figure-3a.csv",
               "flipped-huber-2023/figure-4a.csv",
               "flipped-huber-slides/normalised-fisher-information.csv"}  # fmt: skip
     assert set(all_paths()) <= spoken | beyond
