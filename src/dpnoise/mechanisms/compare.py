@@ -36,13 +36,11 @@ _ROUNDED = "{}, rounded"
 
 def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
     """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
-    methods, more = METHODS, INTEGER_METHODS
-    if family is not None:
-        more = (*more, *ASKED_INTEGER_METHODS)
     every = exhaustive or family is not None
-    chosen = [method for method in methods if family in (None, method.family)]
+    chosen = [method for method in METHODS if family in (None, method.family)]
     rows, left_out = _found(request, chosen, every=every)
     if request.discrete:
+        more = INTEGER_METHODS if family is None else (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
         chosen = [method for method in more if family in (None, method.family)]
         rivals = [] if request.integer else rows
         discrete, others = _found(request, chosen, every=every, rivals=rivals)
