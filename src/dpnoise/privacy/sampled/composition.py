@@ -119,7 +119,8 @@ class Composition:
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
         self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
-        self._most = MOST_WORK
+        self.most = MOST_WORK  # evaluations of a direction
+        self._lost = 0.0  # evaluations of what is not kept
         self._told_at: dict[float, LogBounds] = {}  # of one epsilon, too
         # The root of about the variance of the loss; squares of the smallest rates are 0.
         parts = [
@@ -184,6 +185,7 @@ class Composition:
                 self._found[key] = Inversion(transform, self.close, seconds, kept=True)  # type: ignore[arg-type]  # of its interface
             except ValueError as error:
                 self._hidden[key] = str(error)
+                self._lost += transform.evaluations
                 raise
         return self._found[key]
 
@@ -262,7 +264,13 @@ class Composition:
     @property
     def _work(self) -> float:
         """Evaluations so far."""
-        return sum(one.transform.evaluations for one in self._found.values()) - self._before
+        kept = sum(one.transform.evaluations for one in self._found.values())
+        return kept + self._lost - self._before
+
+    @property
+    def _most(self) -> float:
+        """Evaluations that may be used for a direction."""
+        return self.most if self.close < _ROUGH else min(self.most, _ROUGH_WORK)
 
     @property
     def work(self) -> float:
@@ -531,7 +539,7 @@ class Composition:
                 found = self._rounded(direction).log_delta(epsilon, rough=True)
             if found.gap <= 1.0:
                 return found.estimate
-        self.close, self._most = max(self.close, _ROUGH), _ROUGH_WORK
+        self.close = max(self.close, _ROUGH)
         return self.log_delta(epsilon, direction, guess).estimate
 
     def worst_log_delta(

@@ -22,7 +22,7 @@ from dpnoise.privacy.sampled.mechanism import (
     composition_of,
     relation_of,
 )
-from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, REMOVED, REPLACED, Kind
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, REMOVED, Kind
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from dpnoise.privacy.sampled.composition import Composition
     from dpnoise.privacy.sampled.relations import PairComposition
 
-_MOVES, _POLISH, _SECANTS = 50, 6, 15
+_MOVES, _FEW_MOVES, _POLISH, _SECANTS = 50, 2, 6, 15
 _CLIP = 700.0
-_MOST_WORK = 3e6  # evaluations, after which any multiplier that is known to do is enough
+_MOST_WORK = 4e6  # evaluations, after which any multiplier that is known to do is enough
 _FIRST, _NEAR, _ABOUT, _MOST_MOVE = 0.1, 1e-3, 0.02, 0.5  # strides of the logarithm of a multiplier
 _ROUGH = 1e-2  # gap of log delta where the multiplier is far off
 _AIM, _ENOUGH, _GAP = 0.35, 0.65, 0.3  # shares of the tolerance: the aim, what is left, gaps
@@ -125,10 +125,12 @@ class _MultiplierSearch:
     def rough(self, at: float) -> float:
         """About the excess, in one direction."""
         if at not in self.known:
-            side = REMOVED if self.relation == ADD_REMOVE else REPLACED
-            composed = self.composed(at)
-            found = composed.rough_log_delta(self.epsilon, side, self.log_delta)
-            self._work += composed.work
+            if self.relation == ADD_REMOVE:
+                composed = self.composed(at)
+                found = composed.rough_log_delta(self.epsilon, REMOVED, self.log_delta)
+                self._work += composed.work
+            else:
+                found = self.bounds(at, _ROUGH).estimate
             self.known[at] = self.excess(found)
         return self.known[at]
 
@@ -298,9 +300,19 @@ def _root(search: _MultiplierSearch) -> tuple[float, float]:
         if done:
             break
         stride *= 2.0
-    root = low if excess(low) <= 0.0 else high
-    if not search.spent and excess(low) > 0.0 >= excess(high):
-        root = float(optimize.brentq(excess, low, high, xtol=_ABOUT, rtol=1e-12))
+    root: float = low if excess(low) <= 0.0 else high
+    if excess(low) > 0.0 >= excess(high):
+        # ends: bounds are taken with what is found
+        root, _ = optimize.brentq(
+            excess,
+            low,
+            high,
+            xtol=_ABOUT,
+            rtol=1e-12,
+            maxiter=_FEW_MOVES if search.spent else _MOVES,
+            full_output=True,
+            disp=False,
+        )
     # The slope through the two of all that are known that are nearest.
     (one, first), (other, second) = sorted(
         search.known.items(), key=lambda known: abs(known[0] - root)

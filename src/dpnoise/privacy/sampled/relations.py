@@ -44,6 +44,7 @@ _LITTLE_WORK = 5e5  # evaluations for the record added in samples of a fixed siz
 # Gaps of log delta for what is attained, and a distance from what dominates that asks for less.
 _CLOSER, _LITTLE = (1e-4, CLOSE), 1e-3
 _WIDE, _HALVINGS = 1.0, 6  # a gap of log delta, and of epsilon to look for a smaller one
+_HALVING = 1e5  # evaluations that take as long, at most
 
 
 def loss_of(pair: Pair, log_rest: float, steep: float) -> StretchLoss | SampledGaussianLoss:
@@ -150,6 +151,9 @@ class PairComposition(Composition):
         for _ in range(_HALVINGS):
             if found.upper - found.lower <= _WIDE or found.upper <= (guess or -math.inf):
                 break
+            if self._work > self._most:
+                break
+            self._lost += _HALVING
             epsilon *= 0.5
             less = super().log_delta(epsilon, direction, guess)
             upper = min(found.upper, less.upper)
@@ -262,10 +266,10 @@ class PairComposition(Composition):
         self.close = close
         try:
             for one in (LESS, MORE):
-                self._most = _LITTLE_WORK if one == MORE else MOST_WORK
+                self.most = _LITTLE_WORK if one == MORE else MOST_WORK
                 lower = shown(one, lower)
         finally:
-            self.close, self._most = CLOSE, MOST_WORK
+            self.close, self.most = CLOSE, MOST_WORK
         return lower
 
     def largest(self, direction: str) -> float:

@@ -296,7 +296,7 @@ class StretchLoss:
         eta = min(_WIDE / steepest, _WIDEST) * _SHARES
         more = math.sqrt(4.0 * u * float(eta[-1]) * steepest)
         cell = _CELL / math.sqrt(1.0 + 2.0 * self.steep)
-        if (right - left + 2.0 * more) / cell > _MOST_CELLS:
+        if not right - left + 2.0 * more <= _MOST_CELLS * cell:
             return None
         y = np.arange(left - more, right + more + cell, cell)
         self.terms += len(y) * len(c) * (2.0 + (len(eta) if u > 0.0 else 0.0))
@@ -316,7 +316,7 @@ class StretchLoss:
         edge = edge + cost + math.log(2.0)
         target = np.maximum(edge - log_mass[:, None] + _DIGITS, 1.0)
         step = min(float(np.min(np.max(2.0 * math.pi * eta / target, axis=1))), 0.9)
-        if (right - left) / step > _MOST_NODES:
+        if not 0.0 < right - left <= _MOST_NODES * step:
             return None
         power = 2.0 * math.pi * eta / step
         log_error = np.min(edge - power - np.log(-np.expm1(-power)), axis=1)
