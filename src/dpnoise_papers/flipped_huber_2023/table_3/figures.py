@@ -98,7 +98,8 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                     )
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
-                    f"1 = {unit:{'g' if known else '.3g'}}", (0, height), (2, 0), textcoords="offset points",
+                    f"1 = {unit:{'g' if known else '.3g'}}", (0, height), (2, 0),
+                    textcoords="offset points",
                     xycoords=axes.get_yaxis_transform(), va="center", color=GREY, bbox=GROUND,
                     zorder=4,
                 )  # fmt: skip
