@@ -125,6 +125,7 @@ def race(
     likely: Mapping[_Key, Flags] | None = None,
     bounds: Mapping[_Key, Array] | None = None,
     slack: float = 1.0,
+    judged: int | None = None,
     at_once: int = 1,
 ) -> None:
     """Run trials as far as the configuration of the smallest mean error over all needs it.
@@ -136,11 +137,14 @@ def race(
 
     `bounds`, of the shapes of `errors`, are lower bounds of the errors, 0 where none is known.
 
-    No error is negative (but for rounding), so that a configuration has lost when its errors sum to
-    more than `slack` >= 1 times those of another one on all trials. The `likely` winners are run on
-    all trials first, and after each trial the configuration with the smallest sum, which lowers the
-    bound for the others. The trials on which the best ones err most come first, `at_once` together.
+    No error is negative (but for rounding), so that a configuration has lost when the mean of its
+    errors exceeds `slack` >= 1 times that of another one over all trials. With `judged` it is the
+    mean of so many of its errors, the smallest ones, that is compared with the other one's mean.
+    The `likely` winners are run on all trials first, and after each trial the configuration with
+    the smallest sum, which lowers the bound for the others. The trials on which the best ones err
+    most come first, `at_once` together.
     """
+    judged = len(trials) if judged is None else judged
     left, known = list(trials), list[int]()
     alive = {one: flags.copy() for one, flags in entered.items()}
     complete = {one: np.zeros_like(flags) for one, flags in entered.items()}
@@ -152,11 +156,12 @@ def race(
         totals = {one: _sums(errors[one], trials, complete[one]) for one in entered}
         left = _hardest_first(errors, totals, left)
         for one, total in totals.items():
-            partial = _sums(errors[one], known, alive[one])
+            least = np.zeros((np.count_nonzero(alive[one]), len(trials)))
+            least[:, : len(known)] = errors[one][alive[one]][:, known]
             if bounds is not None:
-                partial += _sums(bounds[one], left, alive[one])
-            bound = slack * total.min() * (1.0 + _ROUNDING) + _ROUNDING
-            alive[one] &= partial <= bound
+                least[:, len(known) :] = bounds[one][alive[one]][:, left]
+            bound = slack * total.min() / len(trials) * (1.0 + _ROUNDING) + _ROUNDING
+            alive[one][alive[one]] = np.sort(least)[:, :judged].mean(axis=-1) <= bound
         if not left:
             return
         now, left = left[:at_once], left[at_once:]

@@ -106,6 +106,19 @@ def test_with_slack_every_configuration_near_the_best_is_run_on_all_trials():
         assert np.array_equal(found["one"][near], full["one"][near])
 
 
+def test_judged_by_its_smallest_errors_every_configuration_near_the_best_is_run():
+    rng = np.random.default_rng(1)
+    saved = 0
+    for slack, judged in ((1.0, 3), (1.5, 2), (3.0, 1)):
+        full = {"one": errors_of_many(rng, 5, 1.0)}
+        found, runs = raced(full, slack=slack, judged=judged)
+        smallest = np.sort(full["one"], axis=-1)[:, :judged].mean(axis=-1)
+        near = smallest <= slack * full["one"].mean(axis=-1).min()
+        assert np.array_equal(found["one"][near], full["one"][near])
+        saved += full["one"].size - runs
+    assert saved > 0
+
+
 def test_a_configuration_that_ties_with_the_best_is_run_on_all_trials():
     full = {"one": np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]])}
     found, _ = raced(full, likely={"one": np.array([True, False, False])})

@@ -9,15 +9,16 @@ partition, unless the reading says otherwise.
 A reading is a variant or a combination. A variant says which noise stands for the Gaussian and for
 the flipped Huber row, which numbers of passes are tried and what NMSE is measured from: the exact
 minimum, or where the descent without noise or clipping (step 1 / M_i) is after some passes. A
-combination changes open choices, several together; `few` replications are made of it, the first
-its pilot (below), unless the two rows differ in distribution both as chosen and in one of these.
+combination changes open choices, several together. Variants have `variant_replications`, and so
+have the combinations at the ends of the range of what the paper leaves open, by the medians of each
+number; the other combinations have `few`.
 
-Most of the grid can never win. The first replications, the pilot, start from all of it and give a
-combination up when its NMSE on some trials sums to more than twice `keep` times that of another
-one on all. The later replications start from the combinations whose NMSE, averaged over the better
-half of the pilot's trials, is at most `keep` times the mean of the pilot's smallest means. The
-last `audit` replications start from all of it again, and say whether something that was left out
-would have won. In each replication a combination is given up once it has lost (`run_for_best`).
+Most of the grid can never win. So the trials of the first `pilot` replications (of the first one,
+for a combination) are run first, to leave out what errs too much: a configuration whose NMSE,
+averaged over the better half of these trials, exceeds `keep` times the smallest mean over all of
+them. It is given up as soon as that is known. The last `audit` replications start from the whole
+grid again, and say whether something that was left out would have won. In each replication a
+configuration is given up once it has lost (`run_for_best`).
 
 Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
 whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
@@ -116,21 +117,38 @@ def replications(
     """
     if dataset is None:
         return pd.DataFrame(columns=RUNS_COLUMNS)
-    whole = _Repeated(settings, again, dataset, again.variants, again.pilot)
-    rows = whole.rows(again.replications, again.replications, threads)
-    equal = [row[_SAME_NOISE] for row in rows if row[1] == CHOSEN]
-    # how much is gained is asked where the chosen reading leaves a gain
-    few = min(again.few, again.replications)
-    most = few if np.mean(equal) >= 1.0 - _RARELY else again.replications
-    pilot = 1 if most == few else again.pilot
-    for name, one in combined(settings, again, dataset.name).items():
-        repeated = _Repeated(one, again, dataset, {name: NoiseVariant()}, pilot)
-        rows += repeated.rows(few, most, threads)
-    return pd.DataFrame(rows, columns=RUNS_COLUMNS)
+    whole = _Repeated(settings, again, dataset, again.variants)
+    rows = {CHOSEN: whole.rows(0, again.replications, threads)}
+    several = {
+        name: _Repeated(one, again, dataset, {name: NoiseVariant()}, whole.runs)
+        for name, one in combined(settings, again, dataset.name).items()
+    }
+    full = min(again.variant_replications, again.replications)
+    few = min(again.few, full)
+    for name, repeated in several.items():
+        rows[name] = repeated.rows(0, few, threads)
+    left = set(several) if few < full else set()
+    # ends: fewer combinations are left in each round
+    while outermost := _outermost([row for some in rows.values() for row in some]) & left:
+        for name in sorted(outermost):
+            rows[name] += several[name].rows(few, full, threads)
+        left -= outermost
+    return pd.DataFrame([row for some in rows.values() for row in some], columns=RUNS_COLUMNS)
+
+
+def _outermost(rows: list[list[Any]]) -> set[str]:
+    """Readings with the smallest and the greatest median of a metric in a row of the paper."""
+    table = pd.DataFrame(rows, columns=RUNS_COLUMNS)
+    medians = table.groupby(["mechanism", "reading"])[[*METRICS]].median()
+    both = [medians.loc[mechanism] for mechanism in ROWS]
+    return {str(end) for one in both for end in (*one.idxmin(), *one.idxmax())}
 
 
 class _Repeated:
-    """Replications of some variants under one setting, which share their runs."""
+    """Replications of some variants under one setting, which share their runs.
+
+    What is likely to win is taken from the runs of another setting, if there are any.
+    """
 
     def __init__(
         self,
@@ -138,16 +156,18 @@ class _Repeated:
         again: Table3Replicates,
         dataset: Dataset,
         variants: Mapping[str, NoiseVariant],
-        pilot: int,
+        others: Runs | None = None,
     ) -> None:
         self.settings, self.again, self.dataset, self.variants = settings, again, dataset, variants
-        self.pilot = pilot
+        # one replication for what has few of them
+        self.pilot = 1 if others else again.pilot
         asked: dict[Key, set[int]] = {}
         for variant in variants.values():
             for key in _keys(variant):
                 asked.setdefault(key, set()).update(variant.passes or settings.passes)
+        most = again.variant_replications if others else again.replications
         size = settings.trials
-        trials = size * again.replications
+        trials = size * min(most, again.replications)
         # trials that the table itself has not seen
         self.runs = Runs(
             dataset,
@@ -158,19 +178,20 @@ class _Repeated:
             together=size,
             noise_of=variant_noise,
         )
+        if others:
+            self.runs.presume(others)
         self.trials = [slice(first, first + size) for first in range(0, trials, size)]
 
-    def rows(self, few: int, most: int, threads: int) -> list[list[Any]]:
-        """Rows of the table: `few` replications, and `most` where the two noises differ in one."""
-        pilot = range(self.pilot)
-        in_threads(self._replicate, pilot, threads, "replications of the pilot")
-        self.runs.thin([self.trials[number] for number in pilot], self.again.keep)
-        in_threads(self._replicate, range(self.pilot, few), threads, "replications")
-        rows = [row for number in range(few) for row in self._rows(number)]
-        if not all(row[_SAME_NOISE] for row in rows):
-            in_threads(self._replicate, range(few, most), threads, "replications")
-            rows += [row for number in range(few, most) for row in self._rows(number)]
-        return rows
+    def rows(self, first: int, end: int, threads: int) -> list[list[Any]]:
+        """Rows of the table, of some replications; those of the first start with the pilot."""
+        if first == 0:
+            pilot = range(self.trials[self.pilot - 1].stop)
+            contests, keep = self._contests(0), self.again.keep
+            run_for_best(self.runs, pilot, contests, threads, keep=keep)
+            self.runs.thin(pilot, contests, keep)
+        numbers = range(first, end)
+        in_threads(self._replicate, numbers, threads, "replications")
+        return [row for number in numbers for row in self._rows(number)]
 
     def _made(self, number: int) -> dict[str, NoiseVariant]:
         """Variants of which this replication is made: those beside the chosen one have fewer."""
@@ -183,16 +204,16 @@ class _Repeated:
     def _audited(self, number: int) -> bool:
         return number >= self.again.replications - self.again.audit
 
-    def _replicate(self, number: int) -> None:
-        piloted, trials = number < self.pilot, self.trials[number]
-        whole, slack = piloted or self._audited(number), 2.0 * self.again.keep if piloted else 1.0
-        contests = [
+    def _contests(self, number: int) -> list[Contest]:
+        return [
             Contest(key, variant.passes or self.settings.passes)
             for variant in self._made(number).values()
             for key in _keys(variant)
         ]
-        numbers = range(trials.start, trials.stop)
-        run_for_best(self.runs, numbers, contests, whole=whole, slack=slack)
+
+    def _replicate(self, number: int) -> None:
+        trials = range(self.trials[number].start, self.trials[number].stop)
+        run_for_best(self.runs, trials, self._contests(number), whole=self._audited(number))
 
     def _rows(self, number: int) -> Iterator[list[Any]]:
         runs, trials, whole = self.runs, self.trials[number], self._audited(number)

@@ -59,6 +59,7 @@ _UNCLIPPED = 1e12
 _SPLITS = 16  # kept in memory; several runs of the protocol may be under way in threads
 # Above what the rounding of the descent, in single precision in parts, can add.
 _SLACK = 1e-4
+_MANY = 0.1  # share of the grid in a contest from which on bounds save more than they take
 
 
 class Updates(NamedTuple):
@@ -189,19 +190,23 @@ class Runs:
             chosen = np.any(new, axis=0)
             if not chosen.any():
                 continue
-            updates.weights[chosen] = descend(
-                split.problem,
-                steps=self.steps,
-                clips=self.clips,
-                noise=updates.noise,
-                orders=updates.orders,
-                iterate=self.settings.setting.iterate,
-                wanted=chosen,
-            )[chosen, 0]
+            self._descend(split, updates, chosen)
             for key in updates.keys:
                 target = trial.targets[key[1]]
                 errors = split.nmse(updates.weights[chosen], target=target)
                 self.nmse[key][place, chosen, column] = errors
+
+    def _descend(self, split: Split, updates: Updates, chosen: Flags) -> None:
+        """Find the weights of some configurations."""
+        updates.weights[chosen] = descend(
+            split.problem,
+            steps=self.steps,
+            clips=self.clips,
+            noise=updates.noise,
+            orders=updates.orders,
+            iterate=self.settings.setting.iterate,
+            wanted=chosen,
+        )[chosen, 0]
 
     def bound_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
         """Lower bounds of what `run_trial` finds, where the setting has any."""
@@ -222,6 +227,10 @@ class Runs:
         """Test errors of some configurations that a trial has run; arguments as of `run_trial`."""
         for place, updates in self._wanted(trial, wanted):
             chosen = np.any([wanted[key][place] for key in updates.keys], axis=0)
+            # run for an earlier contest
+            forgotten = chosen & np.isnan(updates.weights).any(axis=-1)
+            if forgotten.any():
+                self._descend(trial.split, updates, forgotten)
             # One at a time: a product of matrices rounds by how many rows it has together.
             for step, clip in np.argwhere(chosen):
                 error = trial.split.test_error(updates.weights[step, clip][None])[0]
@@ -288,23 +297,25 @@ class Runs:
         p, s, c = place
         return self.passes[p], float(self.steps[s]), float(self.clips[c])
 
-    def thin(self, pilot: Sequence[slice], keep: float) -> None:
-        """Keep the configurations that may win, by the first replications.
+    def thin(self, trials: Sequence[int], contests: Iterable[Contest], keep: float) -> None:
+        """Keep the configurations that may win, by trials that `run_for_best` has run with `keep`.
 
-        Parameters
-        ----------
-        pilot : list of slice
-            Their trials. A configuration is judged by its mean NMSE over the better half of all,
-            inf where it was not run.
-        keep : float
-            It is kept up to this multiple of the mean of the smallest means of each replication.
+        A configuration is judged by its mean NMSE over the better half of the trials, inf where it
+        was not run, and kept up to `keep` times the smallest mean over all of them in a contest.
         """
-        for key, nmse in self.nmse.items():
-            values = np.sort(nmse[..., : pilot[-1].stop], axis=-1)
-            better = values[..., : (values.shape[-1] + 1) // 2].mean(axis=-1)
-            smallest = np.mean([nmse[..., trials].mean(axis=-1).min() for trials in pilot])
-            self.kept[key] = better <= keep * smallest
-            self.scores[key] = better
+        self.kept = {key: np.zeros_like(kept) for key, kept in self.kept.items()}
+        for key, passes in contests:
+            values = np.sort(self.nmse[key][..., trials], axis=-1)
+            self.scores[key] = values[..., : _half(trials)].mean(axis=-1)
+            taking_part = np.isin(self.passes, passes)[:, None, None]
+            smallest = values.mean(axis=-1).min(where=taking_part, initial=np.inf)
+            self.kept[key] |= taking_part & (self.scores[key] <= keep * smallest)
+
+    def presume(self, others: Runs) -> None:
+        """Presume of the errors what other runs have found, as far as these have the same grid."""
+        if len(others.steps) == len(self.steps) and len(others.clips) == len(self.clips):
+            places = [others.passes.index(passes) for passes in self.passes]
+            self.scores |= {key: others.scores[key][places] for key in self.scores}
 
     def likely(self, key: Key, among: Flags) -> Flags:
         """The configuration with the smallest score, none where no score is finite."""
@@ -388,7 +399,7 @@ def run_for_best(
     threads: int = 1,
     *,
     whole: bool = True,
-    slack: float = 1.0,
+    keep: float | None = None,
 ) -> None:
     """Run trials as far as `runs.best` over all of them needs it, for each contest.
 
@@ -402,8 +413,8 @@ def run_for_best(
         So many trials are run at a time; `runs.best` does not depend on it.
     whole : bool
         Whether all configurations take part, or those that are kept.
-    slack : float
-        At least 1: a configuration is run on until its sum exceeds this multiple of the smallest.
+    keep : float, optional
+        At least 1: a configuration is run on until it is known that `Runs.thin` leaves it out.
     """
     drawn = dict(zip(trials, in_threads(runs.trial, trials, threads), strict=True))
     entered = {
@@ -416,18 +427,25 @@ def run_for_best(
 
     errors = {one: runs.nmse[one.key] for one in entered}
     bounds = None
-    if whole:
+    if any(np.mean(flags) > _MANY for flags in entered.values()):
         for trial in drawn.values():
             runs.bound_trial(trial, _together(runs, entered))
         bounds = {one: runs.bounds[one.key] for one in entered}
     likely = {one: runs.likely(one.key, flags) for one, flags in entered.items()}
-    race(run, errors, entered, trials, likely=likely, bounds=bounds, slack=slack, at_once=threads)
+    slack, judged = (1.0, len(trials)) if keep is None else (keep, _half(trials))
+    told = {"likely": likely, "bounds": bounds, "slack": slack, "judged": judged}
+    race(run, errors, entered, trials, **told, at_once=threads)
     best = {one: np.zeros_like(flags) for one, flags in entered.items()}
     for one, flags in best.items():
         place = runs.best(one.key, one.passes, trials)
         flags[place] = np.isfinite(errors[one][place][trials]).all()
     for trial in drawn.values():
         runs.test_trial(trial, _together(runs, best))
+
+
+def _half(trials: Sequence[int]) -> int:
+    """How many trials are the better half."""
+    return (len(trials) + 1) // 2
 
 
 def _together(runs: Runs, wanted: Mapping[Contest, Flags]) -> dict[Key, Flags]:

@@ -175,18 +175,20 @@ class Table3Replicates(Section):
 
     Attributes
     ----------
+    replications : int
+        How many are made of the variant 'chosen'.
     variant_replications : int
-        How many of them, at most, are made of the variants other than 'chosen'.
+        How many, at most as many, are made of each other variant, and of each combination with the
+        smallest or the greatest median of a number.
     few : int
-        How many, at most, are made of a combination, unless the two rows differ in distribution in
-        one of them and as chosen.
+        How many, at most as many, are made of the other combinations.
     pilot : int
-        How many of the first start from the whole grid of configurations.
+        By how many of the first the grid of configurations is thinned.
     audit : int
-        How many of the last start from the whole grid again.
+        How many of the last are made on the whole grid again.
     keep : float
-        A configuration is left out between them if its error in the pilot exceeds this multiple of
-        the smallest, and given up in the pilot if it exceeds twice that.
+        A configuration is left out if its error in the better half of the pilot's trials exceeds
+        this multiple of the smallest.
     variants : dict
         With one called 'chosen'.
     combinations : tuple

@@ -29,7 +29,7 @@ from table_3_toys import NAMES, dataset, printed_claim, settings
 TOY = NAMES["squared"]
 MECHANISMS = (*BY_ZCDP, "gaussian-dp-cd", "flipped-huber-exact")
 AGAIN = {
-    "replications": 4, "variant_replications": 4, "few": 2, "pilot": 1, "audit": 1, "keep": 2.0,
+    "replications": 4, "variant_replications": 4, "few": 4, "pilot": 1, "audit": 1, "keep": 2.0,
     "variants": {
         "chosen": {}, "bound-of-mangold": {"gaussian": "gaussian-dp-cd"},
         "one-pass": {"passes": [1, 2, 5]}, "optimum-50-passes": {"optimum": 3},
@@ -104,7 +104,7 @@ def test_variants_are_the_same_trials(table):
 
 
 def test_beside_the_chosen_one_variants_have_fewer_replications():
-    counts = run(variant_replications=3)["reading"].value_counts()
+    counts = run(variant_replications=3, combinations=TOGETHER)["reading"].value_counts()
     assert counts["chosen"] == 2 * 4
     assert set(counts.drop("chosen")) == {2 * 3}
 
@@ -118,21 +118,29 @@ def test_combinations_are_readings_of_their_own():
     table = replications(known, again(**only, combinations=TOGETHER), dataset())
     names = ["split-fixed", "penalty-scale-2", "split-fixed+penalty-scale-2"]
     counts = table["reading"].value_counts()
-    # both rows are one distribution here: more replications would tell nothing of a gain
-    assert dict(counts) == {"chosen": 8} | dict.fromkeys(names, 4)
+    assert dict(counts) == {"chosen": 8} | dict.fromkeys(names, 8)
     assert table["same_noise"].all()
     doubled = settings(seed=7, passes=[5], setting={"penalty_scale": 2.0})
-    alone = replications(doubled, again(**only, replications=2), dataset())
+    alone = replications(doubled, again(**only), dataset())
     mine = table[table["reading"] == "penalty-scale-2"]
     assert np.allclose(mine["nmse"], alone["nmse"], rtol=1e-12)
 
 
-def test_where_the_rows_differ_combinations_have_all_replications():
-    # at this budget the search of the paper ends at alpha > 0
-    small = settings(seed=7, epsilon=0.1, delta=1e-9, xi_grid=200)
-    table = replications(small, again(variants={"chosen": {}}, combinations=TOGETHER), dataset())
-    assert not table["same_noise"].any()
-    assert set(table["reading"].value_counts()) == {8}
+def test_combinations_at_the_ends_of_the_range_have_more_replications():
+    known = settings(seed=7, passes=[5])
+    more = [{**TOGETHER[0], "features": ["standardise", "center", "raw"]}]
+    told = {"variants": {"chosen": {}}, "combinations": more}
+    table = replications(known, again(**told, few=2), dataset())
+    whole = replications(known, again(**told), dataset())
+    counts = table["reading"].value_counts() // 2
+    assert set(counts) == {2, 4}
+    few, many = (set(counts.index[counts == count]) for count in (2, 4))
+    for by_row in (rows for _, rows in table.groupby("mechanism")):
+        medians = by_row.groupby("reading")[["nmse", "test_error"]].median()
+        assert not few & {*medians.idxmin(), *medians.idxmax()}
+    assert len(many) > 1
+    same = whole[whole["reading"].isin(many) | (whole["replication"] < 2)]
+    pd.testing.assert_frame_equal(table, same.reset_index(drop=True))
 
 
 def test_threads_do_not_matter(table):

@@ -208,7 +208,7 @@ def raced(loss="squared", seed=1, keep=None, **changes):
     runs = Runs(dataset(loss), chosen, dict.fromkeys(KEYS, chosen.passes), trials=5)
     if keep:
         runs.run([0], 1)
-        runs.thin([slice(1)], keep)
+        runs.thin([0], CONTESTS, keep)
     return runs
 
 
@@ -269,15 +269,42 @@ def test_what_has_lost_is_not_run_again_and_some_of_it_never(order):
     assert most < 12 if order == "cyclic" else most == 12
 
 
-def test_with_slack_more_is_run_and_the_best_is_the_same():
-    counts, found = [], []
-    for slack in (1.0, 3.0, np.inf):
+def test_a_pilot_keeps_what_a_full_run_keeps_and_runs_less():
+    full = raced()
+    full.run(TRIALS, 1)
+    counts = []
+    for keep in (1.0, 1.5, 3.0, np.inf):
         runs = raced()
-        run_for_best(runs, TRIALS, CONTESTS, slack=slack)
+        run_for_best(runs, TRIALS, CONTESTS, keep=keep)
+        for one in (runs, full):
+            one.thin(TRIALS, CONTESTS, keep)
+        for key in KEYS:
+            assert np.array_equal(runs.kept[key], full.kept[key])
+            errors = full.nmse[key][..., TRIALS]
+            halves, best = np.sort(errors, axis=-1)[..., :2].mean(axis=-1), errors.mean(axis=-1)
+            near = halves <= keep * best.min()
+            if key == KEYS[0]:  # of which one contest has a single number of passes
+                near[0] |= halves[0] <= keep * best[0].min()
+            assert np.array_equal(full.kept[key], near)
         counts.append(np.isfinite(runs.nmse[KEYS[2]]).sum())
-        found.append(numbers(runs))
-    assert counts[0] < counts[1] < counts[2] == 4 * 12
-    assert found[0] == found[1] == found[2]
+    assert counts[0] < counts[1] < counts[2] < counts[3] == 4 * 12
+
+
+def test_what_other_runs_found_is_presumed_on_the_same_grid_only():
+    full = raced()
+    full.run(TRIALS, 1)
+    full.thin(TRIALS, CONTESTS, 2.0)
+    few = settings(seed=1, passes=[5])
+    runs = Runs(dataset(), few, {KEYS[0]: few.passes}, trials=1)
+    runs.presume(full)
+    assert np.array_equal(runs.scores[KEYS[0]], full.scores[KEYS[0]][[full.passes.index(5)]])
+    other = settings(
+        seed=1, passes=[5], clips={"low": 1.0, "high": 2.0, "count": 2, "spacing": "log"}
+    )
+    apart = Runs(dataset(), other, {KEYS[0]: other.passes}, trials=1)
+    before = apart.scores[KEYS[0]].copy()
+    apart.presume(full)
+    assert np.array_equal(apart.scores[KEYS[0]], before)
 
 
 def test_diverged_configurations_lose_and_all_diverged_is_no_error():
