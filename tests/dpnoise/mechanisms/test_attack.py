@@ -48,8 +48,10 @@ def test_random_sets_withstand():
     assert report.checks.total() == 3
 
 
-def test_the_earlier_floor_of_the_convex_set_is_found(monkeypatch):
+def test_the_earlier_floor_of_the_convex_set_is_found(monkeypatch, request, asked_once):
     """Planted: the differences are taken for all points of the convex set, as they once were."""
+    asked_once()  # what is remembered was asked without the fault
+    request.addfinalizer(asked_once)
     ball = counts(1, 20, "add-remove", whole=False)
     true, honest = ball.differences, floor(ball, epsilon=5.0).value
     monkeypatch.setattr(AddRemoveCounts, "differences", None)
