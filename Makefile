@@ -1,6 +1,6 @@
 # make reproduce   everything the papers print, recomputed, with verdicts (results/, figures/)
 #                  with RUN=mine into runs/mine/ instead, with CONFIG=mine.yaml by other settings
-# make test        the tests
+# make test        the tests             make test-all   all that CI leaves out, if it was touched
 # make help        this list
 # make fuzz        random, round and coinciding parameters against independent accounts
 #                  (SECONDS=60, SEED=the config's)
@@ -9,12 +9,12 @@
 # make deep_cifar10  the same at the paper's scale, for a GPU   make test-deep  its tests
 # make gpu_visit MINUTES=25  as many cells of deep_cifar10 as that allows, to go on another time; PYTHON
 #                  is an interpreter with the extra deep and a PyTorch for the GPU
-# make deep_gradients, make deep_weights  gradients of its first steps, and other weights, on a CPU
 # make kills       random kills of a small run, which must resume to the same bytes
 #                  (KILLS=24, SEED=the config's)
 # make unlock      after a run that was killed: 'Directory cannot be locked'
+# make more        what no printed claim reads; a later make reproduce counts it
 # make slurm       the pipeline through a SLURM cluster of two nodes on this machine (as root, with
-#                  Debian's slurm-wlm and munge); WHOLE=1: all of make quick, else some of it
+#                  Debian's slurm-wlm and munge), 3 minutes
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
 # make readme      records a run: docs/snapshot, and from it the numbers of README.md and
 #                  docs/fairness.md, docs/summary/, docs/report.html and the images in docs/
@@ -27,8 +27,6 @@
 #                  (all with SHARE=1, overnight); MUTATE=1 changes claims and cells instead, and the
 #                  verdicts have to change
 # make docs        the documentation as a site, site/index.html, without warnings or not at all
-# make which_noise  the table of the map 'which noise when' anew, about 20 minutes; `make docs` and
-#                  `make readme` take it where it is, else the recorded one
 # make crate       ro-crate-metadata.json (RO-Crate 1.1) of the last run; RUN=, CONFIG=
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
 # make clean       nothing but the sources, the downloads, .venv, .venv-deep and checkpoints/ (of
@@ -41,12 +39,13 @@ CORES ?= all
 SECONDS ?= 60
 KILLS ?= 24
 BIN := .venv/bin
+RUNS := .venv/runs
 READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: which_noise provenance reproduce help look test slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
-    deep deep_cifar10 gpu_visit deep_gradients deep_weights cifar10
+.PHONY: provenance reproduce more help look test test-all slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
+    deep deep_cifar10 gpu_visit cifar10
 .DELETE_ON_ERROR:
 
 # Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
@@ -60,13 +59,15 @@ OWN = $(if $(RUN),runs/$(RUN)/)
 # Snakemake reads a config file itself, without a limit, and answers a wrong name with its traceback.
 CHECKED = $(if $(CONFIG),$(1)/dpnoise-papers config check config.yaml $(CONFIG))
 MINUTES = 10
-reproduce: $(READY)
+reproduce: $(RUNS)
 	$(call CHECKED,$(BIN))
 	@test -e $(OWN)results/verdicts.md || echo "make: no complete run in $(OWN)results: everything is computed first," \
 	    "which takes about $(MINUTES) minutes on two cores"
-	$(BIN)/snakemake --cores $(CORES) $(SETTINGS)
-	@echo "Read $(OWN)results/verdicts.md"
-	@$(BIN)/dpnoise-papers outcome $(if $(RUN),--folder runs/$(RUN))
+	$(BIN)/snakemake --cores $(CORES) $(SETTINGS) || code=1; echo "Read $(OWN)results/verdicts.md"; \
+	$(BIN)/dpnoise-papers outcome $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) && exit $$code
+
+more: $(RUNS)
+	$(BIN)/snakemake more --cores $(CORES) $(SETTINGS)
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -74,8 +75,11 @@ help:
 test: $(READY)
 	$(BIN)/pytest -q -n auto --dist worksteal --durations 15
 
+test-all: $(READY)
+	.ci/test-all $(SINCE)
+
 slurm: $(READY)
-	DPNOISE_SLURM=$(if $(WHOLE),whole,some) $(BIN)/pytest -q -rs --durations 10 tests/slurm
+	DPNOISE_SLURM=1 $(BIN)/pytest -q -rs --durations 10 tests/slurm
 
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
@@ -84,14 +88,14 @@ fuzz: $(READY)
 cifar10: $(READY)
 	@$(BIN)/dpnoise-papers data images cifar10
 
-deep deep_weights: $(DEEP_READY)
-deep_cifar10 deep_gradients: cifar10 $(DEEP_READY)
+deep: $(DEEP_READY)
+deep_cifar10: cifar10 $(DEEP_READY)
 # What checkpoints have grown to is no file that Snakemake knows: cells are read from them anew.
-deep_cifar10: ANEW = --forcerun inid_2024_table_4_cifar10_runs_table
-deep deep_cifar10 deep_gradients deep_weights:
+deep_cifar10: ANEW = --forcerun inid_2024_table_4_cifar10_cells
+deep deep_cifar10:
 	$(call CHECKED,$(DEEP))
 	$(DEEP)/snakemake --cores $(CORES) $@ $(ANEW) $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
-	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
+	@echo "The next make reproduce counts its tables in results/verdicts.md"
 
 # Without an environment of our own, which has no PyTorch for a GPU.
 gpu_visit:
@@ -100,7 +104,7 @@ gpu_visit:
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
-	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4 tests/dpnoise/learn/test_opacus.py
+	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4
 
 look: $(READY)
 	DPNOISE_RESULTS=$(OWN)results $(BIN)/pytest -q -n auto tests/of_run
@@ -109,10 +113,10 @@ kills: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
 # Only after a look that no other run is alive in this folder.
-unlock: $(READY)
+unlock: $(RUNS)
 	$(BIN)/snakemake --unlock
 
-quick: $(READY)
+quick: $(RUNS)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
 readme: report
@@ -128,22 +132,15 @@ provenance: reproduce
 	$(BIN)/snakemake --cores 1 $(SETTINGS) --report $(OWN)provenance.html --report-metadata workflow/report/metadata.yaml
 	@echo "Open $(OWN)provenance.html"
 
-verify: $(READY)
+verify: $(RUNS)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE)) $(if $(MUTATE),--mutate)
-
-MAP = results/flipped-huber-2023/which-noise.csv
-which_noise: $(READY)
-	$(call CHECKED,$(BIN))
-	$(BIN)/snakemake which_noise --cores $(CORES) --quiet all $(SETTINGS)
 
 docs: $(READY)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
-	$(BIN)/python -m dpnoise_papers.beyond.figures \
-	    $(firstword $(wildcard $(OWN)$(MAP)) docs/snapshot/flipped-huber-2023/which-noise.csv.xz) site/explore.html
 	@echo "Open site/index.html"
 
-crate: $(READY)
+crate: $(RUNS)
 	$(BIN)/dpnoise-papers crate $(CONFIG) $(if $(RUN),--folder runs/$(RUN))
 
 lint: $(READY)
@@ -152,7 +149,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/numpydoc lint $$(find src -name '*.py')
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile
 	$(BIN)/snakemake --lint
 
 bench: $(READY)
@@ -163,20 +160,27 @@ bench: $(READY)
 	$(BIN)/python benchmarks/peers
 	$(BIN)/python benchmarks/over_k
 
-# The environments: exactly the files whose hashes are in a lock, made anew when it changes.
-$(READY) $(DEEP_READY): .%/ready: pyproject.toml papers/pyproject.toml
+# The environments: exactly the files whose hashes are in a lock. .venv is made for the pipeline, and
+# completed for developers by the first target that needs it.
+RUNS_LOCK := $(firstword $(wildcard requirements-run.lock) requirements.lock)
+INSTALL = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check
+$(RUNS) $(DEEP_READY): pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("make: Python >= 3.11 needed, found " + sys.version.split()[0] + " (set PYTHON=...)") if sys.version_info < (3, 11) else None'
 	rm -rf $(@D)
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^) \
-	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of requirements.lock could be had") >&2; exit 1; }
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./papers
+	$(INSTALL) --require-hashes -r $(filter %.lock,$^) \
+	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of $(RUNS_LOCK) could be had") >&2; exit 1; }
+	$(INSTALL) --no-deps --no-build-isolation -e . -e ./papers
 	$(@D)/bin/python -m compileall -q src
 	$(@D)/bin/python -m doctest src/dpnoise/learn/cd.py  # compiles the kernel of the descents, which is kept
 	touch $@
 
-$(READY): requirements.lock
+$(RUNS): $(RUNS_LOCK)
 $(DEEP_READY): requirements-deep.lock
+$(READY): $(RUNS) requirements.lock
+	$(INSTALL) --require-hashes -r requirements.lock || { echo "make: not every file of requirements.lock could be had" >&2; exit 1; }
+	touch $@
+
 NO_WHEEL := "make: not every file of requirements-deep.lock could be had. PyTorch's wheel for Linux without CUDA (torch==2.13.0+cpu)" \
     "is not on PyPI but on PyTorch's own index. Set PIP_EXTRA_INDEX_URL to the address that pytorch.org (Get started, Pip, CPU) gives after --index-url."
 

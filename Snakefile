@@ -1,73 +1,200 @@
-# Entry of the pipeline: settings, checked once, then the rules of the declared items.
-#   snakemake --cores 2                           everything
-#   snakemake --cores 2 flipped_huber_2023        one paper
-#   snakemake --cores 2 results/verdicts.md       one file
-#   snakemake --cores 2 deep                      optional items, which need an extra (`make deep`)
-# Settings: config.yaml, read strictly in workflow/rules/common.smk; a file given by --configfile
-# and settings given by --config lie over it, and need a folder of their own (--config folder=NAME).
-# Any environment with the packages that pyproject.toml names for the papers will do; src is put on
-# the path, here and for the jobs. Where things are: README.md.
+# Three papers on noise for differential privacy, recomputed from config.yaml:
+#
+#   fetch -> experiments -> grids and tables -> figures and pages -> verdicts -> page
+#
+#   snakemake --cores 2                                    everything
+#   snakemake --cores 2 inid-2024                          one paper
+#   snakemake --cores 2 results/inid-2024/table-3.csv      one file, with what it needs
+#   snakemake --cores 2 more                               what no printed claim reads
+#   snakemake --cores 2 --configfile config.quick.yaml     a small run, in quick/
+#
+# <paper>/items.py lists what a paper has, with its functions and sections of the config;
+# src/dpnoise_papers/steps.py makes jobs of the items. Settings given by --configfile and
+# --config need a folder of their own (--config folder=runs/mine). A job is told its own
+# settings and a digest of its code: it runs again when one of them or an input changes.
+import os
+import sys
+from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
 
-include: "workflow/rules/environment.smk"
-include: "workflow/rules/common.smk"
+sys.path.insert(0, f"{workflow.basedir}/src")
+
+from dpnoise_papers.making import end_on_sigterm, hand_on
+from dpnoise_papers.steps import Run, code, one_of
+
+hand_on(workflow.basedir)
+GIVEN = workflow.config_settings  # of --configfile and --config
+try:
+    run = Run.of(*GIVEN.configfiles, overrides=GIVEN.config)
+except ValueError as error:  # every mistake in the settings
+    raise WorkflowError(str(error))
+RESULTS, LOGS = run.results, run.logs
+CORES = workflow.resource_settings.cores or 8
+ENVIRONMENT = "workflow/envs/dpnoise.yaml"
+config["places"] = run.sources.told  # of fetch; no params, since they change no content
 
 
 report: "workflow/report/workflow.rst"
 
 
-pathvars:
-    results=PLACES["results"],
-    figures=PLACES["figures"],
-    logs=PLACES["logs"],
-    benchmarks=PLACES["benchmarks"],
-
-
-include: "workflow/rules/cluster.smk"
-include: "workflow/rules/times.smk"
-include: "workflow/rules/datasets.smk"
-include: "workflow/rules/items.smk"
-include: "workflow/rules/verdicts.smk"
-include: "workflow/rules/provenance.smk"
-include: "workflow/rules/review.smk"
-
-
 rule all:
     default_target: True
     input:
-        [target(SETTINGS, paper) for paper in PAPERS],
-        rules.datasets.output,
+        run.unhad(*run.papers),
+        run.everything(),
+        [] if run.config.items else f"{RESULTS}/verdicts.md",
+        f"{RESULTS}/provenance.json",
+
+
+# Papers by their names; optional items by theirs: `more`, `deep`, ...
+for target, files in run.targets().items():
+
+    rule:
+        name:
+            target
+        input:
+            files,
+
+
+# Data: a verified copy of each set. One that is missing or wrong is an error of its job.
+rule fetch:
+    input:
+        lambda w: run.sources.copies(w.dataset),
+    output:
+        npz="data/prepared/{dataset}.npz",
+        status="data/prepared/{dataset}.json",
+    log:
+        f"{LOGS}/fetch/{{dataset}}.log",
+    wildcard_constraints:
+        dataset=one_of(run.sources.names),
+    priority: 9
+    localrule: True  # compute nodes often have no network
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        call=lambda w: run.fetching(w.dataset),
+        code=lambda w: code("fetch", [run.fetching(w.dataset)]),
+    script:
+        "workflow/scripts/fetch.py"
+
+
+# experiments        one job for each data set, hour or network
+# grids              the cheap tables of a paper in one process
+# tables             those that take longer or read others: one job each
+# figures and pages  those of cheap tables in one process of a paper, others one job each;
+#                    PDF and PNG on request (figures/inid-2024/figure-1a.pdf)
+for job in run.jobs():
+
+    rule:
+        name:
+            job.name
+        input:
+            job.inputs,
+        output:
+            [report(path) if job.script == "show" else path for path in job.outputs],
+        log:
+            f"{LOGS}/{job.log}.log",
+        benchmark:
+            f"{LOGS}/benchmarks/{job.log}.tsv"
+        wildcard_constraints:
+            **job.wildcards,
+        priority: job.priority
+        group:
+            job.group
+        conda:
+            ENVIRONMENT
+        threads: job.threads(CORES)
+        resources:
+            mem_mb=job.mem_mb,
+            runtime=job.runtime,
+            gpu=job.gpu,
+        params:
+            calls=job.calls,
+            code=job.code,
+            script=job.script,
+        script:
+            "workflow/scripts/{params.script}.py"
+
+
+# Every printed claim against the tables.
+rule verdicts:
+    input:
+        run.judged_files(),
+        status=run.statuses(),
+    output:
+        f"{RESULTS}/verdicts.csv",
+        report(f"{RESULTS}/verdicts.md", category="verdicts"),
+        f"{RESULTS}/datasets.csv",
+    log:
+        f"{LOGS}/verdicts.log",
+    group:
+        "collected"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        **run.judged(),
+        code=code("verdicts"),
+    script:
+        "workflow/scripts/verdicts.py"
+
+
+# From which code, settings and data, on which machine, each file was made.
+rule provenance:
+    input:
+        run.everything(),
+        [] if run.config.items else rules.verdicts.output,
+    output:
+        f"{RESULTS}/provenance.json",
+    log:
+        f"{LOGS}/provenance.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        **run.stamped(),
+        code=code("provenance"),
+    script:
+        "workflow/scripts/provenance.py"
+
+
+# The page for reviewers, report.html: `make report`.
+rule review:
+    input:
         rules.verdicts.output,
         rules.provenance.output,
-
-
-include: "workflow/rules/targets.smk"
-include: "workflow/rules/results.smk"
-
-
-# What lies among the results and no rule makes.
-STRAYS = stray_files(
-    [PLACES["results"], PLACES["figures"]],
-    {path for one in MAKINGS.values() for path in one.outputs}
-    | set(kept_in(PLACES["results"])),
-)
-if IS_MAIN:
-    remember_digests()
-    look_at_results()
-    if STRAYS:
-        logger.warning(warning(STRAYS))
+        [path.replace(".svg", ".png") for path in run.everything(".svg")],
+    output:
+        run.page_for_reviewers,
+    log:
+        f"{LOGS}/review.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        files=[os.path.relpath(path) for path in GIVEN.configfiles],
+        overrides=dict(GIVEN.config),
+        code=code("review"),
+    script:
+        "workflow/scripts/review.py"
 
 
 onstart:
-    plan_sources()
-    RECORDS.restore()
     end_on_sigterm()
-    if ON_CLUSTER:
-        look_at_cluster()
-    else:
-        TIME_LEFT.begin()
+    print(*run.no_data(), sep="\n", file=sys.stderr)
 
 
-onsuccess:
-    if STRAYS:
-        logger.warning(warning(STRAYS))
+onerror:
+    print(*run.no_data(), sep="\n", file=sys.stderr)

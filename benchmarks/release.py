@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpnoise import AtMost, DiscreteGaussian, DiscreteLaplace, best, release
-from dpnoise.noise import FAMILIES, Histogram, Laplace
+from dpnoise.noise import FAMILIES, Laplace
 from dpnoise.releases.continuous import table_of
 
 MANY, FEW = 200_000, 200
@@ -22,7 +22,7 @@ PARAMETERS = {
     "subbotin": (1.5, 2.0),
 }
 NOISES = [
-    *(kind(*PARAMETERS.get(name, (1.0,))) for name, kind in FAMILIES.items() if kind != Histogram),
+    *(kind(*PARAMETERS.get(name, (1.0,))) for name, kind in FAMILIES.items()),
     DiscreteLaplace(10.0),
     DiscreteGaussian(10.0),
     best(AtMost(3, of=12), epsilon=1.0).noise,

@@ -42,13 +42,10 @@ _GROUPS = {  # subpackage of dpnoise: title of the page of its other names
 }
 _PACKAGES = ("dpnoise.noise", "dpnoise.learn", "dpnoise.denoise")  # with public names of their own
 _BY_FULL_NAME = (  # classes of what public functions return, and functions that pages explain
-    "dpnoise.allocation.closed_forms.resources",
     "dpnoise.auditing.audit.Audit",
     "dpnoise.auditing.audit.Judged",
     "dpnoise.calibration.budget.Calibration",
     "dpnoise.calibration.coordinate_noise.CoordinateNoise",
-    "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
-    "dpnoise.calibration.calibrate.VarianceBound",
     "dpnoise.certificates.certificate.Verification",
     "dpnoise.denoise.trend_filtering.largest_penalty",
     "dpnoise.joint.noise.JointNoise",
@@ -88,7 +85,7 @@ INTERNAL = frozenset({  # members that only the package itself reads
     "all_patterns", "attains", "ball_radius", "box_share", "cells", "continuous", "cut",
     "dispersion", "dominating", "edge", "exact_pieces", "exact_tail", "exchangeable", "facet_share",
     "factors", "free_cube", "from_dispersion", "has_closed_loss", "has_corner", "has_exact_draws",
-    "holds_pattern", "image", "inner_radius", "is_exact_for", "is_round", "kinds", "largest_loss",
+    "holds_pattern", "image", "is_exact_for", "is_round", "kinds", "largest_loss",
     "largest_moments", "largest_norm_of", "largest_symmetric_form", "layer_moment", "log_axes",
     "mass_beyond", "masses_to", "mean_norm_of", "moments", "moments_size", "moves_apart",
     "patterns", "pieces", "place", "relative_axes", "restricted", "sampled_step", "sides", "source",

@@ -9,7 +9,6 @@ from dpnoise import (
     privacy_profile,
 )
 from dpnoise.calibration import scalar
-from dpnoise.calibration.histogram.search import searched_by_epsilon
 from dpnoise.calibration.search import increasing_root
 from dpnoise.noise import (
     DiscreteGaussian,
@@ -29,18 +28,6 @@ CAPS = [
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),
-    ("dpnoise.calibration.histogram.search", "_NEWTON", (1,), checks.variance_of_a_histogram),
-    (
-        "dpnoise.calibration.histogram.search",
-        "_ROUNDS",
-        (0,),
-        checks.raises(lambda: searched_by_epsilon(2.66, 10, 1e-06)),
-    ),
-    ("dpnoise.calibration.histogram.search", "_ROUNDS", (0,), checks.search_by_std_gives_up),
-    ("dpnoise.calibration.histogram.calibrate", "_HALVINGS", (0,), checks.halvings_of_an_epsilon),
-    ("dpnoise.calibration.histogram.search", "_DESCENTS", (1,), checks.search_of_a_histogram),
-    ("dpnoise.calibration.histogram.search", "_DOUBLINGS", (0,), checks.search_by_std_gives_up),
-    ("dpnoise.calibration.histogram.search", "_WINDOWS", (0,), checks.search_by_std_gives_up),
     ("dpnoise.allocation.search", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
     (
         "dpnoise.allocation.search",
@@ -61,7 +48,6 @@ CAPS = [
         checks.doublings_of_a_printed_algorithm,
     ),
     ("dpnoise.calibration.budget", "_IMPROVEMENTS", (0, 1), checks.improvements_of_a_certificate),
-    ("dpnoise.calibration.cover", "_STEPS", (0, 1), checks.steps_of_a_better_member),
     ("dpnoise.calibration.staircase_search", "_STEPS", (1, 2), checks.steps_back_of_a_staircase),
     (
         "dpnoise.calibration.search",
@@ -79,11 +65,6 @@ CAPS = [
         checks.halvings_of_a_printed_algorithm,
     ),
     ("dpnoise.optimality.bounds", "_ROUNDS", (1,), checks.rounds_of_the_limit),
-    ("dpnoise.optimality.cube", "_HALVINGS", (0, 5), checks.halvings_of_the_transport),
-    ("dpnoise.optimality.cube", "_MOST_LINKS", (1, 9), checks.halvings_of_the_transport),
-    ("dpnoise.optimality.cube", "_BISECTIONS", (1, 4), checks.halvings_of_the_transport),
-    ("dpnoise.optimality.cube", "_PRODUCT_HALVINGS", (0, 5), checks.halvings_of_the_product_test),
-    ("dpnoise.optimality.graded_test", "_DIVISIONS", (0, 1), checks.divisions_of_the_graded_test),
     ("dpnoise.optimality.closed_forms", "_ROUNDS", (0, 1, 3), checks.rounds_of_the_radial_floor),
     (
         "dpnoise.calibration.scalar",

@@ -42,14 +42,11 @@ SEARCHES = {
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.integers": ("_estimated",),
-    "dpnoise.auditing.noise": ("calibrate", "calibrate_joint"),
-    "dpnoise.calibration.histogram.calibrate": ("calibrate",),
 }
 ASKING = (
     "mechanisms/", "dpnoise/cli/", "dpnoise/test_account", "test_front", "test_examples",
     "test_literature", "sensitivity/test_counts", "joint/test_vectors",
     "optimality/test_closed_forms", "optimality/test_error_floor", "optimality/test_rearrangement",
-    "optimality/test_cube",
 )  # fmt: skip
 _KNOWN = {}
 

@@ -5,7 +5,6 @@ import numpy as np
 from dpnoise_papers.data.sets import Dataset
 from dpnoise_papers.inid_2024.learning_settings import (
     DescentOrders,
-    DescentVariants,
     ImprovedDescent,
 )
 
@@ -45,11 +44,6 @@ PLAIN_ORDERS = {
     "audit": 1,
 }
 ORDERS = DescentOrders(**PLAIN_ORDERS)
-MORE = DescentVariants(
-    exponents={"low": -2.0, "high": 2.0, "count": 9, "spacing": "linear"},
-    clip_exponents={"low": -0.5, "high": 1.5, "count": 9, "spacing": "linear"},
-    measured=[0.0, 1.0, 1.5],
-)
 
 
 def settings(**changes):

@@ -5,7 +5,6 @@ import numpy as np
 from dpnoise import (
     FlippedHuber,
     Gaussian,
-    Histogram,
     Huber,
     Laplace,
     OffsetSymmetricGaussian,
@@ -26,7 +25,6 @@ NOISES = [
     Staircase(1.0, 1.0, 0.3),
     TruncatedLaplace(1.0, 3.0),
     Subbotin(1.5, 2.0),
-    Histogram(1.0, 2, (0.3, 0.2, 0.1, 0.05), 0.5),
 ]
 
 

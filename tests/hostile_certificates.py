@@ -14,6 +14,7 @@ SMALL, LARGE = Fraction(5e-324), Fraction(1.7976931348623157e308)
 NUMBERS = ["0", *(str(Fraction(x)) for x in (SMALL, 1e-100, 1e-9, 1e9, 1e100, LARGE)), "infinity"]
 COUNTS = [0, 3, 10**4, 10**8, 10**30]
 BALL = {"kind": "linf", "radius": "1", "of": 2}
+ACCOUNTS = "greatest loss", "Gaussian profile"  # of other noise, of Gaussian
 STEPS = {"epsilon": "1", "gamma": "1/2"}
 GAUSSIAN = {"kind": "gaussian", "sigma": "1"}
 BLOCK = {"kind": "independent", "unit": GAUSSIAN, "scales": ["1"]}
@@ -84,7 +85,7 @@ def certificate(noise, sensitivity, *, epsilon="1", lower="0", upper="1"):
         "relation": "replace-one",
         "epsilon": epsilon,
         "delta": {"lower": lower, "upper": upper},
-        "certified_by": ["nobody"],
+        "certified_by": [ACCOUNTS["gaussian" in json.dumps(noise)]],
     }
 
 

@@ -8,11 +8,10 @@ from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.config import load, typed
-from dpnoise_papers.item import papers
-from dpnoise_papers.making import read_tables, resolve
+from dpnoise_papers.making import claims_of, printed_beside, read_tables, resolve
 from dpnoise_papers.result_files import write_table, write_text
 from dpnoise_papers.review.making import Folders
-from dpnoise_papers.steps import steps
+from dpnoise_papers.steps import Run
 from dpnoise_papers.style import save
 
 ITEMS = {
@@ -30,8 +29,9 @@ PROVENANCE = {
 
 
 def run(folder):
-    """Make the items below a folder as the rules do; return the config and the folders."""
-    config = load("config.yaml", "config.quick.yaml")
+    """Make the items below a folder as the rules do; return the run and its folders."""
+    made = Run(load("config.yaml", "config.quick.yaml"))
+    made.results, made.figures = str(folder / "results"), str(folder / "figures")
     folders = Folders(
         results=folder / "results",
         figures=folder / "figures",
@@ -39,36 +39,22 @@ def run(folder):
         page=folder / "report.html",
         options=("--configfile", "config.quick.yaml"),
     )
-    for kind in ("table", "figure", "page"):
-        for step in steps(config, papers(), kind):
-            if (step.paper, step.item) in ITEMS:
-                _make(step, folders)
+    for key in ("/".join(one) for one in ITEMS):
+        call = made.table(key)
+        tables = resolve(call["function"])(*typed(call["module"], call["settings"]))
+        for table, path in zip([tables], call["outputs"], strict=True):
+            write_table(table, path)
+        for call in made.figure(key, "png"):
+            given = [*read_tables(call["tables"]), *printed_beside(call)]
+            save(resolve(call["function"])(*given), Path(call["outputs"][0]).with_suffix(""))
+        for call in made.page(key):
+            texts = resolve(call["function"])(*read_tables(call["tables"]), **claims_of(call))
+            for text, path in zip(texts, call["outputs"], strict=True):
+                write_text(text, path)
     write_text(json.dumps(PROVENANCE), folders.results / "provenance.json")
     published = read_published("published")
     tables = quantity.read_tables(named_tables(published), folders.results)
     write_table(judge(published.claims, tables), folders.results / "verdicts.csv")
     tsv = folders.benchmarks / "inid-2024" / "figure-1a-table.tsv"
     write_text("s\tmax_rss\n1.25\t150.5\n", tsv)
-    return config, folders
-
-
-def _make(step, folders):
-    paths = [folders.path(name) for name in step.outputs]
-    given = read_tables([folders.path(name) for name in step.inputs.get("tables", [])],
-                        step.params["groups"])  # fmt: skip
-    function = resolve(step.params["function"])
-    if step.kind == "table":
-        made = function(*typed(step.params["module"], step.params["settings"]), *given)
-        for table, path in zip(made if isinstance(made, tuple) else (made,), paths, strict=True):
-            write_table(table, path)
-    elif step.kind == "figure":
-        if step.params["claims"]:
-            tables = [folders.path(name) for name in step.inputs["tables"]]
-            beside = resolve(step.params["claims"])
-            told = step.inputs["claims"][0], step.paper, step.params["printed"], tables
-            given.append(beside(*told))
-        save(function(*given), Path(paths[0]).with_suffix(""))
-    else:
-        made = function(*given)
-        for text, path in zip(made if isinstance(made, tuple) else (made,), paths, strict=True):
-            write_text(text, path)
+    return made, folders

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import browser
-from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.report import report
 from review_run import run
@@ -31,7 +30,7 @@ def address(tmp_path_factory):
     if given:
         return Path(given).resolve().as_uri()
     config, folders = run(tmp_path_factory.mktemp("run"))
-    text = report(config, papers(), folders, published="published", choices="docs/choices.md")
+    text = report(config, folders, published="published", choices="docs/choices.md")
     write_text(text, folders.page)
     return folders.page.as_uri()
 

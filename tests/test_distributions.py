@@ -18,7 +18,7 @@ from document_pages import ROOT, blocks
 
 FILES = ["LICENSE", "MANIFEST.in", "README.md", "pyproject.toml"]
 FOLDERS = ["papers", "src", "tests"]
-CORE = ["lazy_loader", "numpy", "scipy", "flint"]
+CORE = ["filelock", "lazy_loader", "numpy", "scipy", "flint"]
 LIBRARIES = ["numpy.libs", "scipy.libs", "python_flint.libs"]  # beside them in their wheels
 BUILD = "import setuptools.build_meta as b, sys; [getattr(b, x)({!r}) for x in {!r}]"
 
@@ -74,7 +74,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(library, copy):
     assert "dpnoise-papers" not in scripts
     assert "dpnoise = dpnoise.cli.__main__:main" in scripts
     needed = [one for one in metadata.get_all("Requires-Dist") if "extra ==" not in one]
-    names = ["lazy-loader", "numpy", "python-flint", "scipy"]
+    names = ["filelock", "lazy-loader", "numpy", "python-flint", "scipy"]
     assert [one.split(">")[0] for one in needed] == names
 
 

@@ -13,7 +13,7 @@ NAME = re.compile(r"\b(dpnoise(?:_papers)?(?:\.\w+)+)\b")
 MAKE = re.compile(r"(?:`|^ {4}|&& )make ((?:[\w./-]+)(?: [\w./-]+)*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MADE = re.findall(r"^([\w -]+):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE)
-TARGETS = {".venv/ready", ".venv-deep/ready", *" ".join(MADE).split()}
+TARGETS = {".venv/runs", ".venv/ready", ".venv-deep/ready", *" ".join(MADE).split()}
 
 
 def told(documents, pattern):

@@ -15,15 +15,18 @@ from threadpoolctl import threadpool_limits
 
 from dpnoise import vector_profile
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
-from dpnoise.privacy import gaussian, profile, vector
+from dpnoise.privacy import accounts, gaussian, profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion import inversion
+from dpnoise.privacy.inversion.inversion import LogBounds
+from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.sampled import composition, mechanism
 from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.lines import Contour
+from dpnoise.privacy.sampled.pairs import REMOVED, Kind, one_step, pair_of
 from dpnoise_papers.verify.oracles import samples
 from exact_noise import exact_noise
-from fuzz import CHECKS, checks_range, runner, sampled_references
+from fuzz import CHECKS, checks_exact, checks_range, runner, sampled_references
 from fuzz.references import reference_bounds
 from fuzz.runner import Report, run, run_case
 
@@ -189,7 +192,11 @@ def _scale_off(patch):
 
 def _closed_form_off(patch):
     original = composition.one_step
-    patch.setattr(composition, "one_step", lambda *args: original(*args) + 1e-8)
+
+    def off(*args):
+        return LogBounds(*(log_delta + 1e-8 for log_delta in original(*args)))
+
+    patch.setattr(composition, "one_step", off)
 
 
 def _lower_end_too_high(patch):
@@ -206,9 +213,29 @@ def _sigma_too_small(patch):
     patch.setattr(gaussian, "_mu_of_one", lambda *args: original(*args) * (1 + 1e-9))
 
 
+def _difference_at_negative_epsilons(patch):
+    """As it once was: 1 - e^-x (1 - delta) loses the digits of a small epsilon."""
+    original = accounts.gaussian_delta
+
+    def off(square, epsilon):
+        if epsilon >= 0.0:
+            return original(square, epsilon)
+        fall = math.exp(epsilon)
+        return tuple(1.0 - fall * (1.0 - x) for x in original(square, -epsilon))
+
+    patch.setattr(checks_exact, "gaussian_delta", off)
+
+
+def _losses_added_in_doubles(patch):
+    """As it once was: delta is 0 at a largest loss that was rounded down."""
+    patch.setattr(lattice, "Fraction", float)
+
+
 @pytest.mark.parametrize(
     ("defect", "name", "seed"),
     [
+        (_difference_at_negative_epsilons, "exact-gaussian", 0),
+        (_losses_added_in_doubles, "exact-stairs", 1),
         (_profile_off, "scalar-truth", 0),
         (_stretch_dropped, "vector-copies", 7),
         (_five_steps, "scalar-inverse", 0),
@@ -255,7 +282,7 @@ def test_references_of_samples_agree(sigma, rate):
         exact, error = sampled_references.log_two_steps((sigma, rate), (sigma, rate), epsilon)
         assert error < 1e-3
         assert low - error <= exact <= high + error
-        one = composition.one_step(composition.Step(sigma, rate), epsilon, "removed")
+        one = one_step(pair_of(Kind(sigma, rate), REMOVED), epsilon).estimate
         assert one <= exact + error
         delta = math.exp(one)
         ends = delta * (1.0 - 1e-9), delta * (1.0 + 1e-9)

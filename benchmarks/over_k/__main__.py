@@ -68,7 +68,7 @@ def laplace_of_peer(K: int, epsilon: float) -> float:
 
 QUESTIONS: dict[tuple[str, str], Call] = {
     **{("calibrate", name): independent(name) for name in (*FAMILIES, *INTEGER_FAMILIES)
-       if name not in {"histogram", "subbotin"}},
+       if name != "subbotin"},
     **{("calibrate_joint", name): joint(name) for name in JOINT_FAMILIES},
     ("best", "box"): lambda K, epsilon: best(Box(np.ones(K)), epsilon=epsilon, delta=DELTA),
     ("best", "l2 ball"): lambda K, epsilon: best(L2(1.0, of=K), epsilon=epsilon, delta=DELTA),

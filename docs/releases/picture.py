@@ -45,7 +45,12 @@ def vectors() -> list[tuple[str, float, float]]:
             *ENERGY,
             energy,
         ),
-        ("48 energy means, one more or less", Counts(48, of=48, relation=ADDED), *ENERGY, energy),
+        (
+            "48 energy means, one more or less",
+            Counts(48, of=48, whole=False, relation=ADDED),
+            *ENERGY,
+            energy,
+        ),
         ("mobility, 500 pairs", Counts(4, of=500, relation=ADDED), 0.44, 0.0, 2 * mobility**2),
         ("symptoms, 400 counts", Counts(3, of=400, relation=ADDED), 0.168, 0.0, 2 * symptoms**2),
         ("historical page views", L1(views, of=1000, relation=ADDED), 1.0, 0.0, 2 * views**2),

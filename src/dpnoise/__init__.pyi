@@ -1,14 +1,10 @@
 # Public names and the modules that define them, for `lazy_loader` and type checkers.
 
 from .allocation.allocate import allocate as allocate
-from .auditing.noise import audit_families as audit_families
 from .auditing.noise import audit_noise as audit_noise
-from .auditing.sampler import audit_mechanism as audit_mechanism
 from .auditing.sampler import audit_sampler as audit_sampler
 from .calibration.calibrate import calibrate as calibrate
-from .calibration.calibrate import variance_bound as variance_bound
 from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
-from .calibration.histogram.calibrate import calibrate_histogram as calibrate_histogram
 from .certificates.certificate import Certificate as Certificate
 from .certificates.certificate import CertificateError as CertificateError
 from .certificates.certificate import certify as certify
@@ -26,12 +22,11 @@ from .noise.grafted import OffsetSymmetricGaussian as OffsetSymmetricGaussian
 from .noise.integers import DiscreteGaussian as DiscreteGaussian
 from .noise.integers import DiscreteLaplace as DiscreteLaplace
 from .noise.integers import DiscreteStaircase as DiscreteStaircase
-from .noise.stepwise import Histogram as Histogram
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
 from .privacy.odometer.accounts import loss_distribution as loss_distribution
 from .privacy.odometer.budget import Budget as Budget
-from .privacy.odometer.budget import BudgetExceededError as BudgetExceededError
+from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile
 from .privacy.sampled.errors import sampled_errors as sampled_errors
@@ -42,7 +37,6 @@ from .privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
 from .privacy.sampled.multiplier import noise_multiplier as noise_multiplier
 from .privacy.vector import vector_profile as vector_profile
 from .privacy.zcdp import zcdp as zcdp
-from .releases.release import opendp_measurement as opendp_measurement
 from .releases.release import release as release
 from .sensitivity.at_most import AtMost as AtMost
 from .sensitivity.balls import L1 as L1

@@ -21,7 +21,7 @@ _MOST_DRAWS = 2**40
 
 def is_integer(value: object) -> TypeGuard[int]:
     """Whether a value is an integer, of Python or NumPy, and no bool."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def has_mask(values: object, _depth: int = 0) -> bool:
@@ -78,7 +78,7 @@ class Problems:
         """Record of a problem unless a value is a real number in an interval."""
         try:
             x = math.nan
-            if isinstance(value, float | Real) and not isinstance(value, bool):
+            if isinstance(value, float | Real) and not isinstance(value, bool | np.timedelta64):
                 x = float(value)  # not a float32: the limits would overflow
             ok = not math.isnan(x)
         except OverflowError:  # an integer beyond all floats

@@ -22,6 +22,8 @@ from dpnoise._imports import imports_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpnoise_papers.steps import Run
+
 PROGRAM = "dpnoise-papers"
 OK, UNAVAILABLE, DIFFERENT, REFUSED = 0, 1, 1, 2
 
@@ -68,14 +70,12 @@ def _parser() -> argparse.ArgumentParser:
         "--ignore", action="append", default=[], metavar="PATTERN", help="files not to compare"
     )
     same.set_defaults(command=_compare)
-    add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
     add_verify(groups.add_parser("verify", help="claims recomputed independently"))
     add_outcome(groups.add_parser("outcome", help="a run beside the recorded one"))
     visit = groups.add_parser("gpu-visit", help="training of Table IV for some minutes on a GPU")
     visit.add_argument("--minutes", type=float, required=True, help="how long it may last")
     visit.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
     visit.set_defaults(command=_gpu_visit)
-    add_costs(groups.add_parser("costs", help="table of time, memory and disk by item"))
     add_standards(
         groups.add_parser("codecheck", help="codecheck.yml from the items"),
         groups.add_parser("crate", help="RO-Crate of a run, from its provenance.json"),
@@ -134,10 +134,14 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     count.add_argument("--registry", help="registry of cities [data/cities.yaml]")
     count.set_defaults(command=_data_count_trips)
 
-    again = actions.add_parser("retry", help="have the next run try missing sets again")
-    again.add_argument("names", nargs="*", metavar="NAME", help="by default every missing set")
-    again.add_argument("--prepared", default="data/prepared", help="what runs left [%(default)s]")
-    again.set_defaults(command=_data_retry)
+    add = actions.add_parser("add", help="a data set of one's own, with a config file for it")
+    add.add_argument("file", metavar="FILE", help="delimited text with a header")
+    add.add_argument("--as", dest="name", required=True, metavar="NAME", help="its name")
+    add.add_argument("--target", required=True, metavar="COLUMN", help="what to predict")
+    add.add_argument("--cache", default="data/raw", help="folder of the copy [%(default)s]")
+    add.add_argument("--registry", default="data/registry.yaml", help="beside it [%(default)s]")
+    add.add_argument("--config", default="own.yaml", help="config file to write [%(default)s]")
+    add.set_defaults(command=_data_add)
 
     print_ = actions.add_parser(
         "fingerprint", parents=[registry], help="what a file says, in the words of the registry"
@@ -289,20 +293,13 @@ def _data_count_trips(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _data_retry(arguments: argparse.Namespace) -> int:
-    """Have the next run try missing sets again."""
-    from dpnoise_papers.data.copies import request_retry
+def _data_add(arguments: argparse.Namespace) -> int:
+    """Take a data set of one's own into the pipeline."""
+    from dpnoise_papers.data.describe import add
 
-    statuses = {path.stem: path for path in sorted(Path(arguments.prepared).rglob("*.json"))}
-    unknown = [name for name in arguments.names if name not in statuses]
-    if unknown:
-        what = f"no run has asked for {', '.join(unknown)} (nothing in {arguments.prepared})"
-        raise ValueError(f"data retry: {what}")
-    again = [name for name in arguments.names or statuses if request_retry(statuses[name])]
-    for name in again:
-        print(f"{name}: the next run tries it again")
-    if not again:
-        print("no data set is missing")
+    places = {name: getattr(arguments, name) for name in ("cache", "registry", "config")}
+    content = _content(arguments.file)
+    print("\n".join(add(arguments.file, content, arguments.name, arguments.target, places)))
     return OK
 
 
@@ -362,7 +359,7 @@ def _gpu_visit(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     """Compare two folders of results."""
-    from dpnoise_papers.run.outcome import compare
+    from dpnoise_papers.compare import compare
 
     found = compare(arguments.old, arguments.new, arguments.ignore)
     for name, differences in found.differing.items():
@@ -372,24 +369,6 @@ def _compare(arguments: argparse.Namespace) -> int:
     same, differing, ignored = counts
     print(f"{sum(counts)} files: {same} with the same bytes, {differing} not, {ignored} ignored")
     return DIFFERENT if found.differing else OK
-
-
-def add_submissions(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command on submissions."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
-    parser.add_argument("--nodes", type=_whole, nargs="+", default=[1, 2, 4, 8], metavar="N")
-    parser.add_argument("--cores", type=_whole, default=8, help="of each node [%(default)s]")
-    parser.add_argument(
-        "--measured", metavar="FOLDER", help="write benchmarks/seconds.csv from a run's benchmarks"
-    )
-    parser.set_defaults(command=_submissions)
-
-
-def _whole(text: str) -> int:
-    """Whole number above 0 of an option."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
-    return int(text)
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
@@ -409,18 +388,9 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 def add_outcome(parser: argparse.ArgumentParser) -> None:
     """Add the options of `outcome`."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
     parser.add_argument("--folder", default="", help="folder of the run [that of the papers]")
     parser.set_defaults(command=_outcome)
-
-
-def add_costs(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `costs`."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("document", metavar="FILE", nargs="?", help="whose table is written anew")
-    what.add_argument("--calibrate", action="store_true", help="what a run costs on this machine")
-    what.add_argument("--record", action="store_true", help="this machine as the one measured on")
-    parser.add_argument("--benchmarks", default="logs/benchmarks", help="of a run [%(default)s]")
-    parser.set_defaults(command=_costs)
 
 
 def _share(text: str) -> float:
@@ -432,30 +402,6 @@ def _share(text: str) -> float:
     if not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"expected a number above 0 and up to 1, got {text!r}")
     return value
-
-
-def _submissions(arguments: argparse.Namespace) -> int:
-    """Show which jobs share a submission, and the wall time of a run."""
-    from dpnoise_papers.cluster.costs import measured, write_measured
-    from dpnoise_papers.cluster.submissions import jobs, submissions, wall_time
-    from dpnoise_papers.config import load
-    from dpnoise_papers.item import papers
-
-    config = load("config.yaml", *arguments.files)
-    if arguments.measured:
-        points = {job.name: job.points for job in jobs(config, papers(), {})}
-        print(f"{write_measured(arguments.measured, points)} jobs in benchmarks/seconds.csv")
-    planned = submissions(config, papers(), measured())
-    for one in planned:
-        longest = max(one.jobs, key=lambda job: job.core_seconds)
-        what = f"{len(one.jobs):>3} jobs {one.core_seconds:>9.0f} core-s"
-        print(f"{one.name}  wave {one.wave}  {what}, most of it {longest.name}")
-    count = sum(len(one.jobs) for one in planned)
-    print(f"{count} jobs in {len(planned)} submissions, and one that collects their results")
-    for nodes in arguments.nodes:
-        minutes = wall_time(planned, nodes, arguments.cores) / 60
-        print(f"{nodes:>4} nodes of {arguments.cores} cores: {minutes:.1f} minutes")
-    return 0
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -479,32 +425,30 @@ def _verify(arguments: argparse.Namespace) -> int:
         seed=seed,
         cores=arguments.cores,
     )
-    print("\n".join(report.lines()))
-    return int(report.fails)
+    from dpnoise_papers.run.provenance import differing
+
+    run = _run(arguments)
+    other = differing(run.results, run.told())
+    print("\n".join([*other, *report.lines()]))
+    return int(report.fails or bool(other))
 
 
 def _outcome(arguments: argparse.Namespace) -> int:
-    """Say what came out of a run; 1 where a copy in data/shipped was refused."""
+    """Say what came out of a run; 1 where data are missing or a file is not what was made."""
     from dpnoise_papers.run.outcome import outcome
 
-    found = outcome(Path(arguments.folder) / "results")
+    found = outcome(_run(arguments))
     print("\n".join(found.lines))
     return found.code
 
 
-def _costs(arguments: argparse.Namespace) -> int:
-    """Write the table of costs of a document anew, or say what a run costs on this machine."""
-    from dpnoise_papers.cluster.costs import compared, record
-    from dpnoise_papers.config import load
-    from dpnoise_papers.item import papers
-    from dpnoise_papers.review.making import write_costs
+def _run(arguments: argparse.Namespace) -> Run:
+    """Run by its config files and its folder."""
+    from dpnoise_papers.steps import Run
 
-    if arguments.calibrate or arguments.record:
-        print(compared() if arguments.calibrate else record())
-        return 0
-    count = write_costs(arguments.document, arguments.benchmarks, load("config.yaml"), papers())
-    print(f"{count} items in {arguments.document}")
-    return 0
+    return Run.of(
+        *arguments.files, overrides={"folder": arguments.folder} if arguments.folder else None
+    )
 
 
 def add_standards(codecheck: argparse.ArgumentParser, crate: argparse.ArgumentParser) -> None:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError, create_model
 
 from dpnoise_papers.item import MODULES
-from dpnoise_papers.settings import Folder, Section, Seeded
-from dpnoise_papers.strict_yaml import YamlError, cut, read_yaml, read_yaml_text
+from dpnoise_papers.settings import Folder, Section, Seeded, distinct
+from dpnoise_papers.strict_yaml import YamlError, cut, lines_of, read_yaml, read_yaml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +29,8 @@ _WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
 _LISTED = 50  # mistakes in a message
 _LONGEST = 2000  # characters of one; a file of YAML may have several
 _BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
-# Where files lie, what is an error, and what is made again.
-_NOT_OF_PAPERS = {"data", "folder", "keep_outdated", "pathvars", "strict"}
+# Where files lie, and what is an error.
+_NOT_OF_PAPERS = {"data", "folder", "strict"}
 _SHOWN = 3
 
 
@@ -46,21 +46,14 @@ class Data(Section):
     offline: bool
 
 
-class Pathvars(Section):
-    """Single folders of what a run writes, elsewhere than `folder` has them."""
-
-    results: Folder | None = None
-    figures: Folder | None = None
-    logs: Folder | None = None
-    benchmarks: Folder | None = None
-
-
 def places(config: Any) -> dict[str, str]:  # noqa: ANN401
     """Folders of results, figures, logs and benchmarks of a run."""
     base = f"{config.folder}/" if config.folder else ""
     own = {kind: f"{base}{kind}" for kind in ("results", "figures", "logs")}
-    own["benchmarks"] = f"{own['logs']}/benchmarks"
-    return own | config.pathvars.model_dump(exclude_none=True)
+    return own | {"benchmarks": f"{own['logs']}/benchmarks"}
+
+
+Items = Annotated[tuple[str, ...], AfterValidator(distinct)]  # all, if none is named
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
@@ -90,10 +83,9 @@ def config_model() -> type[Section]:
         __base__=Section,
         seed=(Annotated[int, Field(ge=0, lt=2**32)], ...),
         strict=(bool, ...),
-        keep_outdated=(bool, False),
+        items=(Items, ()),
         data=(Data, ...),
         folder=(Annotated[Folder, AfterValidator(_own_folder)] | None, None),
-        pathvars=(Pathvars, Pathvars()),
         **sections,
     )
 
@@ -107,7 +99,7 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
     """
     if not paths:
         raise ConfigError("config: no file given")
-    return _validated(_read(paths, {}), overrides)
+    return _validated(_read(paths, {}), overrides, paths)
 
 
 def _read(paths: Iterable[str | Path], merged: dict[str, Any]) -> dict[str, Any]:
@@ -129,18 +121,22 @@ def _read(paths: Iterable[str | Path], merged: dict[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _validated(settings: dict[str, Any], overrides: Mapping[str, Any] | None) -> Any:  # noqa: ANN401
-    """Typed config of plain settings, with those of the command line over them."""
+def _validated(
+    settings: dict[str, Any],
+    overrides: Mapping[str, Any] | None,
+    files: Sequence[str | Path],
+) -> Any:  # noqa: ANN401
+    """Typed config of the settings of some files, with those of the command line over them."""
     try:
-        return validate(_merge(settings, _retyped(dict(overrides or {}))))
+        return validate(_merge(settings, _retyped(dict(overrides or {}))), files)
     except YamlError as error:
         raise _refusal([str(error)]) from None
 
 
-def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def validate(settings: Mapping[str, Any], files: Sequence[str | Path] = ()) -> Any:  # noqa: ANN401
     """Plain settings as a typed config, with the seed in every section that draws.
 
-    ConfigError names every mistake.
+    ConfigError names every mistake, with its line in the last of the `files` that has it.
     """
     seeded, mistakes = _with_seed(settings)
     try:
@@ -149,7 +145,7 @@ def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
         found = error.errors(include_url=False)  # a wrong seed is told once, not for each section
         within = {one["loc"][:-1] for one in found}  # a list of wrong values is not empty as well
         mistakes += [
-            _line(one)
+            f"{_line(one)}{_where(one['loc'], files)}"
             for one in found
             if one["loc"][2:] != ("seed",) and not (_is_empty(one) and one["loc"] in within)
         ]
@@ -160,20 +156,32 @@ def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
     return config
 
 
+def _where(loc: tuple[int | str, ...], files: Sequence[str | Path]) -> str:
+    """File and line of a setting, or of the section that should have it, in brackets."""
+    for length in range(len(loc), 0, -1):
+        for file in reversed(files):
+            if line := _lines(file).get(loc[:length]):
+                here = Path(file).is_relative_to(Path.cwd())
+                return f" ({Path(file).relative_to(Path.cwd()) if here else file}, line {line})"
+    return ""
+
+
+@cache
+def _lines(file: str | Path) -> Mapping[tuple[Any, ...], int]:
+    return lines_of(file)
+
+
 def _place_mistakes(config: Any) -> Iterator[str]:  # noqa: ANN401
-    """What is wrong with where the folders of a run lie, beside each other and the papers'."""
+    """What is wrong with the folders of downloads and of a run, beside those of the papers."""
     cache, found = config.data.cache, places(config)
     for kind in ("results", "figures", "logs"):
         for folder in sorted({kind, found[kind]}):
             if _within(cache, folder) or _within(folder, cache):
                 expected = f"a folder apart from {folder}, which a run writes"
                 yield f"data.cache: expected {expected}, got {cache!r}"
-    for kind, folder in found.items():
-        own = {"results": "results", "figures": "figures"}.get(kind)
-        taken = [one for one in ("results", "figures", "data") if _within(folder, one)]
-        if taken and not (folder == own and PurePosixPath(folder).parts == (own,)):
-            expected = f"a folder apart from {taken[0]}/, which is the papers'"
-            yield f"pathvars.{kind}: expected {expected}, got {folder!r}"
+    for own in ("results", "figures", "data") if config.folder else ():
+        if _within(config.folder, own):
+            yield f"folder: expected a folder apart from {own}/, got {config.folder!r}"
 
 
 def _within(folder: str, other: str) -> bool:
@@ -219,11 +227,15 @@ def _models(paper: str) -> dict[str, Any]:
 
 
 def _merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay one mapping over another, as Snakemake does: mappings merge, all else is replaced."""
+    """Lay one mapping over another: mappings merge, null removes one, all else is replaced."""
     merged = dict(base)
     for key, value in over.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if both else value
+        mapping = isinstance(merged.get(key), dict)
+        if value is None and mapping:
+            del merged[key]
+        else:
+            both = isinstance(value, Mapping) and mapping
+            merged[key] = _merge(merged[key], value) if both else value
     return merged
 
 
@@ -284,9 +296,9 @@ def load_run(
     that would write over the papers' results.
     """
     plain = _read([papers], {})
-    paper = run = validate(plain)
+    paper = run = validate(plain, [papers])
     if over or overrides:
-        run = _validated(_read(over, plain), overrides)
+        run = _validated(_read(over, plain), overrides, [papers, *over])
     changed = settings_changed(run, paper)
     shared = {kind for kind in ("results", "figures") if places(run)[kind] == kind}
     if changed and shared:

@@ -1,8 +1,8 @@
 """Declaration of the items of a paper: which functions make its tables, figures and pages.
 
 An item is what a paper numbers (a figure, a table) or what we add to it. `items.py` of each paper
-declares its items by names of functions; rules, dependencies, captions of the report and targets
-follow from the declarations (`dpnoise_papers.steps`). Nothing here imports what it names.
+declares its items by names of functions; the Snakefile reads the declarations through
+`dpnoise_papers.steps`. Nothing here imports what it names.
 Each paper that is reproduced is a subpackage with `items.py` and `settings.py`.
 
 How the functions are called:
@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 PART = "{part}"
+MORE = "more"  # target of the items that no printed claim reads
 OWN = "{id}"  # the section of the settings that is named by the id of the item
 MODULES = ("flipped_huber_2023", "flipped_huber_slides", "balle_wang_2018", "inid_2024")
 
@@ -58,7 +59,8 @@ class Table(_Function):
     default the id. With `for_each` there is one job for
     each of the parts. With `statuses` the function takes the status of each part's data set as
     keyword `statuses`; where several `threads` help, it takes the keyword `threads`. Where the
-    setting `device`, such as 'table_4_cifar10.device', is 'cuda', a job asks for a GPU.
+    setting `device`, such as 'table_4_cifar10.device', is 'cuda', a job asks for a GPU. One that
+    takes more than about 5 s is made `alone`; the others of a paper share a process.
     """
 
     settings: tuple[str, ...] = (OWN,)
@@ -68,6 +70,7 @@ class Table(_Function):
     statuses: bool = False
     device: str = ""
     threads: int = 1
+    alone: bool = False
     memory: int = 1000
     minutes: int = 10
 
@@ -99,10 +102,10 @@ class Item:
     """One figure, table or statement of a paper, or of ours beside it.
 
     `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
-    what the reader of the report should know; whatever is shown there needs it. An item that needs
-    an `extra` of this package is optional: no default target makes it, only the target of its own,
-    which has the name `target`, by default that of the extra (`dpnoise_papers.steps`). An item that
-    no printed claim and no printed figure needs is `more` than the papers ask for.
+    what the reader of the report should know; whatever is shown there needs it. An item is optional
+    if it needs an `extra` of this package, or is `more` than any printed claim reads: no default
+    target makes it, only the target of its own, which has the name `target`: by default that of the
+    extra, or 'more'.
     """
 
     id: str
@@ -122,14 +125,16 @@ class Item:
             raise ValueError(f"item {self.id}: expected a table, a figure or a page, got none")
         if (self.figure or self.page) and not self.caption:
             raise ValueError(f"item {self.id}: expected a caption beside its figure or page")
-        if self.target and not self.extra:
+        if self.more and self.extra:
+            raise ValueError(f"item {self.id}: expected no extra beside more, got {self.extra!r}")
+        if self.target and not (self.extra or self.more):
             raise ValueError(f"item {self.id}: expected an extra beside its target, got none")
         if self.table and OWN in self.table.settings:
             own = self.id.replace("-", "_")
             named = tuple(own if name == OWN else name for name in self.table.settings)
             object.__setattr__(self, "table", replace(self.table, settings=named))
         if not self.target:
-            object.__setattr__(self, "target", self.extra)
+            object.__setattr__(self, "target", MORE if self.more else self.extra)
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -1,382 +1,565 @@
-"""Steps of the pipeline, derived from the declared items: what each reads, calls and writes.
+"""What the Snakefile asks of the declared items: rules, what each job is told, what is left out.
 
-The rules in workflow/rules go through these steps; no item is named anywhere else. Paths start
-with <results>, <figures>, <logs> or <benchmarks>, which Snakemake replaces.
+A call is what one function is told, as plain values, and the params of a job: the item's own
+sections of the config, the paths that it reads and those that it makes. A job makes the calls of
+one item, of one data set or hour, or of all cheap items of a paper.
 
-An optional item needs an extra that the default run neither installs nor waits for. Its table is
-made by a target of its own (`make deep`), in an environment that has the extra. The verdicts of a
-later default run count it, without that run trying to make it; one that was made with other
-settings than those in force counts as not made. For that, each optional table has a column
-`settings_digest` with the digest of the settings behind it.
+A data set without a local copy is left out of a default run, with what is made of it; its own job,
+which may ask its official address, is asked for instead, and fails where that has none.
+
+An optional item has a target of its own (`make deep`, `snakemake more`). The verdicts of a default
+run count its tables where they exist. A table that needs an extra is never made by a default run:
+its column `settings_digest` says whether it was made with the settings in force.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise_papers.config import sections, settings_digest
-from dpnoise_papers.item import MODULES, PART, Figure, Item, Page, Paper, Table
-from dpnoise_papers.making import file_digest, find_record
+from dpnoise_papers.config import load_run, places, sections, settings_digest
+from dpnoise_papers.data.copies import Sources
+from dpnoise_papers.item import MODULES, PART, Item, Paper, Table, papers
+from dpnoise_papers.making import code_digest, file_digest, told_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from dpnoise_papers.settings import Section
-
-    Kind = Literal["table", "figure", "page"]
-
+    Call = dict[str, Any]
 
 DIGEST = "settings_digest"
-_DIGITS = 16
-
-
-class OptionalTable(NamedTuple):
-    """An optional table: what makes it, the digest of the settings in force, its job's record.
-
-    The record is that of `stem` (`dpnoise_papers.making`).
-    """
-
-    extra: str
-    target: str
-    digest: str
-    stem: str
-
-
-def targets(papers: tuple[Paper, ...]) -> list[str]:
-    """Sorted names of the targets of optional items."""
-    return sorted({item.target for paper in papers for item in paper.items if item.extra})
-
-
-def digest_behind(config: Section, papers: tuple[Paper, ...], paper: Paper, item: Item) -> str:
-    """Digest of the settings of an item and of all items whose tables it reads, at any distance."""
-    found: dict[str, object] = {}
-    behind = [(paper, item)]
-    for owner, one in behind:  # grows below
-        table = one.table or Table(function="")
-        for name, section in sections(config, owner.module, table.settings).items():
-            found[f"{owner.id}.{name}"] = section
-        behind += [
-            (other, made)
-            for other in papers
-            for made in other.items
-            if (other, made) not in behind
-            and any(
-                _is_read(f"{other.id}/{name}", read, owner.id)
-                for name in made.tables
-                for read in table.reads
-            )
-        ]
-    return settings_digest(found)[:_DIGITS]
-
-
-def _is_read(table: str, read: str, paper: str) -> bool:
-    """Whether a name in `reads` of an item of a paper is a table, such as 'paper/runs/{part}'."""
-    pattern = re.escape(table).replace(re.escape(PART), ".+")
-    return any(re.fullmatch(pattern, name) for name in (read, f"{paper}/{read}"))
-
-
-def optional_tables(config: Section, papers: tuple[Paper, ...]) -> dict[str, OptionalTable]:
-    """Optional tables by their path below results/; not those that are made in parts."""
-    return {
-        f"{paper.id}/{name}.csv": OptionalTable(
-            item.extra,
-            item.target,
-            digest_behind(config, papers, paper, item),
-            f"{paper.id}/{item.id}-table",
-        )
-        for paper in papers
-        for item in paper.items
-        for name in item.tables
-        if item.extra and PART not in name
-    }
-
-
-def standing(
-    tables: Mapping[str, OptionalTable], folder: str | Path, *, recorded: bool = True
-) -> dict[str, dict[str, str]]:
-    """State of optional tables in the folder of results, by path.
-
-    'content' is the sha256 of a table that counts, else empty; 'reason' is why it does not count.
-    A table that is not what its record says does not; copies have none (`recorded=False`).
-    """
-    states = {}
-    for path, table in sorted(tables.items()):
-        file = Path(folder) / path
-        reason = _reason(file, table)
-        content = "" if reason else file_digest(file)
-        if recorded and content:
-            record = find_record(folder, table.stem)
-            if record is None or record.outputs.get(str(file)) != content:
-                content = ""
-                how = "changed since it was made" if record else "of unknown origin"
-                reason = f"{file} is {how}; `make {table.target}` makes it again"
-        states[path] = {"content": content, "reason": reason}
-    return states
-
-
-def _reason(file: Path, table: OptionalTable) -> str:
-    """Why a table does not count, or nothing."""
-    needs = f"no part of the default run, because it needs the extra {table.extra!r}"
-    again = f"`make {table.target}` makes it"
-    try:
-        with file.open(newline="", encoding="utf-8") as stream:
-            digests = {row.get(DIGEST) for row in csv.DictReader(stream)}
-    except FileNotFoundError:
-        return f"{file} is {needs}; {again}"
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return f"{file} cannot be read ({error}); {again}"
-    if not digests:
-        missing = "its data or device could not be had"
-        return f"{file} has no rows, because {missing}; once they can, {again}"
-    if digests != {table.digest}:
-        return f"{file} was made with other settings than those in force; {again} again"
-    return ""
-
-
 PUBLISHED = "published"
-_NAMED = 5  # claims in a message
-FORMATS = ("svg", "pdf", "png")
-# Who reads the data of an item, by the folder below data/prepared.
-_READERS = {
-    "city": "dpnoise_papers.data.city.read_city",
-    "images": "dpnoise_papers.data.images.read_images",
-}
-_READER = "dpnoise_papers.data.sets.read_prepared"
+PREPARED = "data/prepared"
+FORMATS = ("svg", "pdf", "png")  # of figures: the first by default, others on request
+_SCRIPTS = "workflow/scripts"
+_KINDS = ("table", "figure", "page")
 _CLAIMS = "dpnoise_papers.claims.published.read_claims"
 _BESIDE = "dpnoise_papers.claims.judge.printed_beside"
 _BOUNDS = "dpnoise_papers.claims.judge.bounds_beside"
+# What is prepared, and who reads it, by the folder below data/prepared.
+_DATA = {
+    "": ("dpnoise_papers.data.sets.dataset_contents", "dpnoise_papers.data.sets.read_prepared"),
+    "city": ("dpnoise_papers.data.city.city_contents", "dpnoise_papers.data.city.read_city"),
+    "images": ("dpnoise_papers.data.images.images_contents",
+               "dpnoise_papers.data.images.read_images"),
+}  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One rule of the pipeline.
+class Job(NamedTuple):
+    """One rule: its name, its outputs and the calls of a job by its wildcards.
 
-    `declared` has its function and resources, `inputs` are lists of paths by kind (tables, npz,
-    status, claims), `params` what the script is told, as plain values in a fixed order; `parts` are
-    the values of the wildcard `part`, if there is one; `resources` are those beside memory and
-    time, by Snakemake's names.
+    `wildcards` are patterns by name ('item', 'part', 'end'), `log` is a path without end, `made`
+    the tables whose declarations say how much memory and time it asks for.
     """
 
-    paper: str
-    item: str
-    kind: Kind
-    declared: Table | Figure | Page
-    inputs: Mapping[str, list[str]]
+    name: str
     outputs: list[str]
-    params: Mapping[str, Any]
-    parts: list[str]
-    resources: Mapping[str, int]
+    calls: Callable[[Any], list[Call]]
+    log: str
+    group: Callable[[Any], str] | str = "collected"
+    wildcards: Mapping[str, str] = MappingProxyType({})
+    made: Sequence[Table] = (Table(function="", memory=1500),)
+    script: str = "tables"
+    priority: int = 0
+    gpu: int = 0
+
+    def inputs(self, wildcards: Any) -> list[str]:  # noqa: ANN401 - Snakemake's
+        """Files that a job reads."""
+        return inputs(self.calls(wildcards))
+
+    def code(self, wildcards: Any) -> str:  # noqa: ANN401
+        """Digest of a job's code."""
+        return code(self.script, self.calls(wildcards))
+
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002 - Snakemake's
+        """Memory in MB, more of it with each attempt."""
+        return attempt * max(table.memory for table in self.made)
+
+    def runtime(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002
+        """Minutes, more of them with each attempt."""
+        return attempt * max(table.minutes for table in self.made)
+
+    def threads(self, cores: int) -> int:
+        """Threads that help, at most half of the cores: two experiments run side by side."""
+        return max(1, min(cores // 2, *(table.threads for table in self.made)))
+
+
+class Run:
+    """The papers' items, by 'paper/item', under the settings of one run.
+
+    `changed` are the settings that are not those of config.yaml; a run writes into `results`,
+    `figures` and `logs`. `missing` says of a data set without a local copy what was looked for.
+    """
+
+    def __init__(
+        self,
+        config: Any,  # noqa: ANN401 - the model is made at run time
+        changed: Sequence[Mapping[str, Any]] = (),
+        declared: tuple[Paper, ...] | None = None,
+    ) -> None:
+        self.config, self.changed = config, list(changed)
+        self.papers = papers() if declared is None else declared
+        where = places(config)
+        self.results, self.figures, self.logs = where["results"], where["figures"], where["logs"]
+        self.page_for_reviewers = f"{config.folder}/report.html" if config.folder else "report.html"
+        self.items = {
+            f"{paper.id}/{item.id}": (paper, item) for paper in self.papers for item in paper.items
+        }
+        self.sources = Sources(config.data)
+        self.missing = self.sources.missing()
+        unknown = ", ".join(name for name in config.items if name not in self.items)
+        if unknown:
+            raise ValueError(f"config: items: expected some of `items.py`, got {unknown}")
+
+    @classmethod
+    def of(cls, *files: str | Path, overrides: Mapping[str, Any] | None = None) -> Run:
+        """Run by config files and settings of the command line over config.yaml."""
+        return cls(*load_run("config.yaml", *files, overrides=overrides))
+
+    # What can be made, and what is asked for
+
+    def parts(self, paper: Paper, where: str) -> list[str]:
+        """Parts that a setting lists: the keys of a mapping, sorted, or the values of a list."""
+        value = self._setting(paper, where)
+        return sorted(value) if isinstance(value, dict) else [str(one) for one in value]
+
+    def _parts(self, paper: Paper, item: Item) -> list[str]:
+        """Parts that an item is made in; one without a name if it is made at once."""
+        return self.parts(paper, item.table.parts) if item.table and item.table.for_each else [""]
+
+    @cache  # noqa: B019 - a run lives as long as its process
+    def had(self, key: str, part: str = "") -> bool:
+        """Whether the data behind an item, or one part of it, are at hand."""
+        paper, item = self.items[key]
+        table = item.table or Table(function="", reads=_reads(item, "figure"))
+        if table.for_each and not part:
+            return any(self.had(key, one) for one in self._parts(paper, item))
+        named = (name.replace(PART, part) for name in table.data)
+        makers = (self._maker(paper, name.replace(PART, part or PART)) for name in table.reads)
+        return not any(name in self.missing for name in named) and all(
+            self.had(*maker) for maker in makers
+        )
+
+    @cache  # noqa: B019 - a run lives as long as its process
+    def _maker(self, paper: Paper, name: str) -> tuple[str, str]:
+        """Item and part that make a table; no part for 'table-3/{part}-chosen'."""
+        wanted = name if _is_foreign(name) else f"{paper.id}/{name}"
+        for key, (owner, item) in self.items.items():
+            for made in item.tables:
+                pattern = re.escape(f"{owner.id}/{made}").replace(re.escape(PART), "(.+)")
+                if found := re.fullmatch(pattern, wanted):
+                    return key, "".join(found.groups()).replace(PART, "")
+        raise ValueError(f"{paper.id}: no item makes {name}")
+
+    def _makers(self, key: str, kinds: Iterable[str]) -> list[str]:
+        """Items that make what some functions of an item read."""
+        paper, item = self.items[key]
+        return [self._maker(paper, name)[0] for kind in kinds for name in _reads(item, kind)]
+
+    def wanted(self, paper: Paper, target: str = "") -> list[str]:
+        """Items of a paper that a target asks for, '' for the default one."""
+        only = self.config.items or self.items
+        return [key for key in self._of(paper, self.had)
+                if self.items[key][1].target == target and key in only]  # fmt: skip
+
+    def _behind(self, keys: Iterable[str], kinds: Sequence[str]) -> list[str]:
+        """Some items and those that they read, at any distance."""
+        found = list(keys)
+        for key in found:  # grows below
+            found += [one for one in dict.fromkeys(self._makers(key, kinds)) if one not in found]
+        return found
+
+    @cached_property
+    def _needed(self) -> set[str]:
+        """Items of the default run, and those that they read."""
+        return set(self._behind((key for one in self.papers for key in self.wanted(one)), _KINDS))
+
+    @cache  # noqa: B019 - a run lives as long as its process
+    def _is_grid(self, key: str) -> bool:
+        """Whether an item's tables are cheap and read nothing: made with others of its paper."""
+        item = self.items[key][1]
+        table = item.table
+        if not table or table.alone or table.data or table.for_each or table.reads or item.target:
+            return False
+        return key in self._needed
+
+    @cache  # noqa: B019 - a run lives as long as its process
+    def _is_shown(self, key: str) -> bool:
+        """Whether figure and page of an item show nothing but such tables."""
+        makers = self._makers(key, _KINDS[1:])
+        cheap = bool(makers) and all(map(self._is_grid, makers))
+        return cheap and not self.items[key][1].target and key in self._needed
+
+    def calls(self, key: str) -> list[Call]:
+        """Calls behind everything of an item that can be made."""
+        tables = [self.table(key, part) for part in self._parts(*self.items[key])
+                  if self.items[key][1].table and self.had(key, part)]  # fmt: skip
+        return [*tables, *self.figure(key), *self.page(key)]
+
+    def files(self, paper: Paper, target: str = "") -> list[str]:
+        """Every file that a target asks for of a paper."""
+        shown = [] if target or self.config.items else filter(self.had, paper.shows)
+        found = [f"{self.figures}/{key}.svg" for key in shown]
+        return found + outputs(
+            call for key in self.wanted(paper, target) for call in self.calls(key)
+        )
+
+    @cached_property
+    def data(self) -> dict[str, set[str]]:
+        """Names of the data behind default items, by paper."""
+        found: dict[str, set[str]] = {}
+        for paper in self.papers:
+            own = self._of(paper, lambda key: not self.items[key][1].target)
+            only = [key for key in own if key in (self.config.items or own)]
+            found[paper.id] = {name.replace(PART, part) for key in self._behind(only, _KINDS)
+                               for name in self._data_of(key)
+                               for part in self._parts(*self.items[key])}  # fmt: skip
+        return found
+
+    def _data_of(self, key: str) -> tuple[str, ...]:
+        """Data that the tables of an item are made of."""
+        table = self.items[key][1].table
+        return table.data if table else ()
+
+    def unhad(self, *papers: Paper) -> list[str]:
+        """Prepared data of papers' default items without a copy: their jobs find one or fail."""
+        names = set().union(*(self.data[paper.id] for paper in papers)) & set(self.missing)
+        return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
 
     @property
-    def rule(self) -> str:
-        """Name of the rule, such as 'inid_2024_figure_1a_table'."""
-        return f"{self.paper}_{self.item}_{self.kind}".replace("-", "_")
+    def tasks(self) -> dict[str, str]:
+        """Learning tasks of default items, and what is missing of each ("" if it is at hand)."""
+        names = sorted(name for name in set().union(*self.data.values()) if "/" not in name)
+        return {name: self.missing.get(name, "") for name in names}
 
-    @property
-    def functions(self) -> list[str]:
-        """Full dotted names of what the script calls."""
-        told = self.params
-        names = [told["function"], told["claims"], told.get("data", "")]
-        if "module" in told:  # settings are read by name
-            names.append(f"dpnoise_papers.{told['module']}.settings.Settings")
-        return [name for name in names if name]
+    def statuses(self) -> list[str]:
+        """Files that tell of the learning tasks at hand."""
+        return [f"{PREPARED}/{name}.json" for name, why in self.tasks.items() if not why]
 
-    @property
-    def stem(self) -> str:
-        """Path of the log and of the benchmark without folder and end."""
-        part = f"-{PART}" if self.parts else ""
-        return f"{self.paper}/{self.item}{part}-{self.kind}"
+    def targets(self) -> dict[str, list[str]]:
+        """Files by target: a paper by both spellings of its name, and optional items."""
+        found = {}
+        for paper in self.papers:
+            found[paper.id] = found[paper.module] = self.unhad(paper) + self.files(paper)
+        optional = sorted({item.target for _, item in self.items.values()} - {""})
+        return found | {name: [path for paper in self.papers for path in self.files(paper, name)]
+                        for name in optional}  # fmt: skip
 
+    def everything(self, end: str = "") -> list[str]:
+        """Files of all papers with some end."""
+        found = (path for paper in self.papers for path in self.files(paper))
+        return [path for path in dict.fromkeys(found) if path.endswith(end)]
 
-def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[Step]:
-    """Steps of one kind: 'table', 'figure' or 'page'."""
-    for paper in papers:
-        for item in paper.items:
-            declared = getattr(item, kind)
-            if declared is None:
-                continue
-            names = declared.reads or (() if kind == "table" else item.tables)
-            swept = kind == "table" and declared.for_each
-            listed = parts(config, paper, declared.parts) if declared.parts else []
-            groups = [listed if PART in name and not swept else [] for name in names]
-            yield Step(
-                paper=paper.id,
-                item=item.id,
-                kind=kind,
-                declared=declared,
-                inputs=_inputs(paper, declared, names, listed, groups),
-                outputs=outputs(paper, item, kind),
-                params={"function": declared.function, "paper": paper.id, "groups": groups}
-                | _told(config, papers, paper, item, declared),
-                parts=listed if swept else [],
-                resources=_resources(config, paper, declared),
+    def no_data(self) -> list[str]:
+        """Data of default items that are missing, with what was looked for and where to put it."""
+        names = set().union(*self.data.values()) & set(self.missing)
+        return [f"no data: {name}: {self.missing[name]}" for name in sorted(names)]
+
+    # Rules, in the order of a run
+
+    def jobs(self) -> list[Job]:
+        """Rules of all items, without those that would make nothing."""
+        return [job for job in self._jobs() if job.outputs]
+
+    def _jobs(self) -> Iterator[Job]:
+        """Rules of all items: experiments, grids, tables, figures and pages.
+
+        An experiment is made part by part, all items with the same parts in one job. Grids are the
+        cheap tables of a paper in one job, as are the figures and pages that show nothing else.
+        All others have a job of their own, by rules for each set of ends that they make.
+        """
+        alone: dict[tuple[str, ...], list[str]] = {}
+        pages: dict[tuple[str, ...], list[str]] = {}
+        swept: dict[tuple[Paper, str], list[str]] = {}
+        for key, (paper, item) in self.items.items():
+            if item.table and item.table.for_each:
+                swept.setdefault((paper, item.table.parts), []).append(key)
+            elif item.table and not self._is_grid(key):
+                ends = tuple(name.removeprefix(item.id) for name in item.tables)
+                alone.setdefault(ends, []).append(key)
+            if item.page and not self._is_shown(key):
+                pages.setdefault(item.page.formats, []).append(key)
+        for (paper, where), keys in swept.items():
+            yield self._experiment(paper, where, keys)
+        for paper in self.papers:
+            calls = [self.table(key) for key in self._of(paper, self._is_grid)]
+            yield _batch(paper, "grids", calls, "tables", group="tables")
+        for ends, keys in alone.items():
+            yield self._single(
+                "table" + "".join(ends),
+                [f"{self.results}/{{item}}{end}.csv" for end in ends],
+                keys,
+                lambda w: [self.table(w.item)],
+                script="tables",
+                group=lambda w: "collected" if self._makers(w.item, ["table"]) else "tables",
+                made=self._declared(keys),
+                priority=1,
             )
+        for paper in self.papers:
+            keys = self._of(paper, self._is_shown)
+            calls = [call for key in keys for call in (*self.figure(key), *self.page(key))]
+            yield _batch(paper, "figures", calls, "show")
+        drawn = [key for key, (_, item) in self.items.items() if item.figure]
+        keys = [key for key in drawn if not self._is_shown(key)]
+        yield self._single("figure", [f"{self.figures}/{{item}}.svg"], keys,
+                           lambda w: self.figure(w.item))  # fmt: skip
+        yield self._single("picture", [f"{self.figures}/{{item}}.{{end}}"], drawn,
+                           lambda w: self.figure(w.item, w.end))  # fmt: skip
+        for ends, keys in pages.items():
+            files = [f"{self.results}/{{item}}.{end}" for end in ends]
+            yield self._single("-".join(("page", *ends)), files, keys, lambda w: self.page(w.item))
 
+    def _experiment(self, paper: Paper, where: str, keys: list[str]) -> Job:
+        """Rule of the items of a paper that are made in the parts that a setting lists."""
+        tables = self._declared(keys)
+        name = f"{paper.module}_{where.replace('.', '_')}"
+        made = [f"{self.results}/{paper.id}/{one}.csv"
+                for key in keys for one in self.items[key][1].tables]  # fmt: skip
+        return Job(
+            name, made, lambda w: [self.table(key, w.part) for key in keys],
+            f"{paper.id}/{name}-{{part}}", "experiments",
+            {"part": one_of(self.parts(paper, where))}, tables, priority=2,
+            gpu=self._on_gpu(paper, tables),
+        )  # fmt: skip
 
-def outputs(paper: Paper, item: Item, kind: Kind) -> list[str]:
-    """Files that an item has of one kind, with the wildcard `part` in swept ones."""
-    if getattr(item, kind) is None:
-        return []
-    if kind == "table":
-        return [_table(paper, name) for name in item.tables]
-    if kind == "figure":
-        return [f"<figures>/{paper.id}/{item.id}.{end}" for end in FORMATS]
-    formats = item.page.formats if item.page else ()
-    return [f"<results>/{paper.id}/{item.id}.{end}" for end in formats]
+    def _single(
+        self, name: str, files: list[str], keys: list[str], calls: Callable[[Any], list[Call]],
+        script: str = "show", **more: Any,  # noqa: ANN401
+    ) -> Job:  # fmt: skip
+        """Rule of items with a job of their own."""
+        wildcards = {"item": one_of(keys)}
+        end = "{end}" if name == "picture" else name
+        wildcards |= {"end": one_of(FORMATS[1:])} if name == "picture" else {}
+        return Job(name.replace("-", "_"), files, calls, f"{{item}}-{end}", wildcards=wildcards,
+                   script=script, **more)  # fmt: skip
 
+    def _on_gpu(self, paper: Paper, tables: Iterable[Table]) -> int:
+        """Number of GPUs that a job asks for."""
+        return int(any(t.device and self._setting(paper, t.device) == "cuda" for t in tables))
 
-def target(config: Section, paper: Paper, name: str = "") -> list[str]:
-    """Every file of a paper, or those of its optional items whose target has a name."""
-    shown = () if name else paper.shows
-    files = [f"<figures>/{figure}.{end}" for figure in shown for end in FORMATS]
-    for item in (item for item in paper.items if item.target == name):
-        listed = parts(config, paper, item.table.parts) if item.table and item.table.parts else []
-        for kind in ("table", "figure", "page"):
-            for path in outputs(paper, item, kind):
-                files += [path.replace(PART, part) for part in listed] if PART in path else [path]
-    return files
+    def _declared(self, keys: Iterable[str]) -> list[Table]:
+        """How the tables of some items are made."""
+        return [table for key in keys if (table := self.items[key][1].table)]
 
+    def _of(self, paper: Paper, which: Callable[[str], bool]) -> list[str]:
+        """Items of a paper of which something holds."""
+        return [key for key, (owner, _) in self.items.items() if owner == paper and which(key)]
 
-def named_results(
-    config: Section, papers: tuple[Paper, ...], templates: list[str], name: str = ""
-) -> list[str]:
-    """Every result table that a claim, a cause or a document names, without optional ones.
+    # Calls
 
-    `templates` holds the paths of the templates of documents. With the `name` of a
-    target of optional items: the tables that claims about its tables, and their causes, name,
-    without those of other targets. ValueError if no item makes one of the tables.
-    """
-    from dpnoise_papers.claims.published import about, read_published  # noqa: PLC0415  # heavy
-    from dpnoise_papers.claims.quantity import places  # noqa: PLC0415  # heavy
-    from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
-
-    texts = [Path(one).read_text(encoding="utf-8") for one in templates]
-    published, optional = read_published(PUBLISHED), optional_tables(config, papers)
-    own = {path for path, table in optional.items() if table.target == name}
-    tables = named_tables(about(published, own) if name else published, *texts)
-    made = {path for paper in papers for path in target(config, paper)} | {"<results>/datasets.csv"}
-    unknown = [f"<results>/{path}" for path in tables if path not in optional]
-    unknown = [path for path in unknown if path not in made]
-    if unknown:
-        rows = [
-            f"{where}: {one.result}"
-            for one, where in zip(published.claims, places(published.claims), strict=True)
-            if f"<results>/{one.result}" in unknown
-        ]
-        rows[_NAMED:] = [f"and {len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
-        named = "; ".join(rows) or ", ".join(unknown)
-        near = get_close_matches(unknown[0], made, n=3)
-        hint = f"; the nearest: {', '.join(near)}" if near else ""
-        message = f"{PUBLISHED}: no item makes {named}{hint}"
-        raise ValueError(message.replace("<results>/", ""))
-    return [f"<results>/{path}" for path in tables if path in own or path not in optional]
-
-
-def verdicts(config: Section, papers: tuple[Paper, ...], name: str) -> list[str]:
-    """The verdicts about the tables of a target of optional items; none without a claim."""
-    return [f"<results>/verdicts-{name}.csv"] if named_results(config, papers, [], name) else []
-
-
-def parts(config: Section, paper: Paper, where: str) -> list[str]:
-    """Parts that a setting lists: the keys of a mapping, sorted, or the values of a list.
-
-    `where` is such as 'table_3.tasks', or 'flipped_huber_2023.table_3.tasks' of another paper.
-    """
-    value = _setting(config, paper, where)
-    return sorted(value) if isinstance(value, dict) else [str(one) for one in value]
-
-
-def _setting(config: Section, paper: Paper, where: str) -> Any:  # noqa: ANN401
-    """Value of a setting of a paper, or, by a name that starts with it, of another."""
-    names = where.split(".")
-    value: Any = config if names[0] in MODULES else getattr(config, paper.module)
-    for name in names:
-        value = getattr(value, name)
-    return value
-
-
-def _resources(config: Section, paper: Paper, declared: Table | Figure | Page) -> dict[str, int]:
-    """A GPU, where a table is made on one."""
-    where = declared.device if isinstance(declared, Table) else ""
-    return {"gpu": 1} if where and _setting(config, paper, where) == "cuda" else {}
-
-
-def _inputs(
-    paper: Paper,
-    declared: Table | Figure | Page,
-    names: tuple[str, ...],
-    listed: list[str],
-    groups: list[list[str]],
-) -> dict[str, list[str]]:
-    tables = []
-    for name, group in zip(names, groups, strict=True):
-        path = _table(paper, name)
-        tables += [path.replace(PART, part) for part in group] if group else [path]
-    found = {"tables": tables}
-    if isinstance(declared, Table):
-        found["npz"] = [f"data/prepared/{name}.npz" for name in declared.data]
-        sets = listed if declared.statuses else declared.data
-        found["status"] = [f"data/prepared/{name}.json" for name in sets]
-    if declared.claims or (isinstance(declared, Figure) and declared.printed):
-        beside = [f"{PUBLISHED}/words.yaml", f"{PUBLISHED}/{paper.id}.paragraphs.yaml"]
-        found["claims"] = [
-            f"{PUBLISHED}/{paper.id}.csv",
-            *(one for one in beside if Path(one).is_file()),
-        ]
-    return {kind: paths for kind, paths in found.items() if paths}
-
-
-def _told(
-    config: Section,
-    papers: tuple[Paper, ...],
-    paper: Paper,
-    item: Item,
-    declared: Table | Figure | Page,
-) -> dict[str, Any]:
-    claims = _CLAIMS if declared.claims else ""
-    if isinstance(declared, Table):
-        kept = item.extra and not declared.for_each
-        digest = {"digest": digest_behind(config, papers, paper, item)} if kept else {}
-        by_part = declared.for_each and not any(PART in name for name in declared.data)
-        return {
-            "by_part": by_part,
-            "claims": claims,
-            "data": _READERS.get(declared.data[0].split("/")[0], _READER) if declared.data else "",
+    @cache  # noqa: B019 - a run lives as long as its process
+    def table(self, key: str, part: str = "") -> Call:
+        """Call behind the tables of an item, or of one part of it."""
+        paper, item = self.items[key]
+        table = item.table or Table(function="")
+        keywords: dict[str, Any] = {}
+        if table.for_each and not any(PART in name for name in table.data):
+            keywords["part"] = part
+        if table.statuses:
+            keywords["statuses"] = {one: {"reason": self.missing.get(one, "")}
+                                    for one in self.parts(paper, table.parts)}  # fmt: skip
+        data = [name.replace(PART, part) for name in table.data]
+        return self._call(key, "table", part) | {
             "module": paper.module,
-            "settings": _own_part(
-                sections(config, paper.module, declared.settings),
-                declared.parts if declared.for_each else "",
-            ),
-            "statuses": declared.statuses,
-            "threaded": declared.threads > 1,
-        } | digest
-    if isinstance(declared, Figure):
-        printed = list(declared.printed)
-        beside = _BOUNDS if declared.bounds else _BESIDE
-        return {"caption": item.caption, "claims": beside if printed else "", "printed": printed}
-    return {"caption": item.caption, "claims": claims}
+            "settings": self._own_part(paper, table, part),
+            "npz": [f"{PREPARED}/{name}.npz" for name in data],
+            "reader": _DATA[data[0].rpartition("/")[0]][1] if data else "",
+            "keywords": keywords,
+            "threaded": table.threads > 1,
+            "columns": {DIGEST: self.digest_behind(key)} if item.extra and not part else {},
+            "outputs": [f"{self.results}/{paper.id}/{name.replace(PART, part)}.csv"
+                        for name in item.tables],
+        }  # fmt: skip
+
+    def figure(self, key: str, ending: str = FORMATS[0]) -> list[Call]:
+        """Call behind the figure of an item, none if it has none."""
+        item = self.items[key][1]
+        told = {"caption": item.caption, "outputs": [f"{self.figures}/{key}.{ending}"],
+                "printed": list(item.figure.printed) if item.figure else []}  # fmt: skip
+        return [self._call(key, "figure") | told] if item.figure else []
+
+    def page(self, key: str) -> list[Call]:
+        """Call behind the page of an item, none if it has none."""
+        page = self.items[key][1].page
+        made = [f"{self.results}/{key}.{end}" for end in page.formats] if page else []
+        return [self._call(key, "page") | {"outputs": made}] if page else []
+
+    def _call(self, key: str, kind: str, part: str = "") -> Call:
+        """What every function is told: itself, tables by path or by part, claims."""
+        paper, item = self.items[key]
+        declared = getattr(item, kind)
+        tables: list[str | dict[str, str]] = []
+        for name in _reads(item, kind):
+            path = f"{self.results}/{name if _is_foreign(name) else f'{paper.id}/{name}'}.csv"
+            if PART in name and not part:
+                maker = self._maker(paper, name)[0]
+                tables.append({one: path.replace(PART, one) if self.had(maker, one) else ""
+                               for one in self.parts(paper, declared.parts)})  # fmt: skip
+            else:
+                tables.append(path.replace(PART, part))
+        printed = getattr(declared, "printed", ())
+        found = {"item": key, "function": declared.function, "tables": tables}
+        if declared.claims or printed:
+            names = (f"{paper.id}.csv", "words.yaml", f"{paper.id}.paragraphs.yaml")
+            files = [f"{PUBLISHED}/{name}" for name in names]
+            found["claims"] = [one for one in files if Path(one).is_file()]
+            found["reads_claims"] = (
+                (_BOUNDS if declared.bounds else _BESIDE) if printed else _CLAIMS
+            )
+        return found
+
+    def _own_part(self, paper: Paper, table: Table, part: str) -> dict[str, dict[str, Any]]:
+        """Settings of a job without those of other parts, whose change must not rerun it."""
+        found = sections(self.config, paper.module, table.settings)
+        section, _, field = table.parts.partition(".") if part else ("", "", "")
+        listed = found.get(section, {}).get(field)
+        if isinstance(listed, dict):
+            found[section] |= {field: {part: listed[part]}}
+        return found
+
+    def _setting(self, paper: Paper, where: str) -> Any:  # noqa: ANN401
+        """Value of a setting of a paper, or, by a name that starts with it, of another."""
+        names = where.split(".")
+        value: Any = self.config if names[0] in MODULES else getattr(self.config, paper.module)
+        for name in names:
+            value = getattr(value, name)
+        return value
+
+    def fetching(self, name: str) -> Call:
+        """Call behind prepared data."""
+        kind, _, short = name.rpartition("/")
+        told: dict[str, Any] = {"name": short}
+        if kind == "city":
+            own = self.config.balle_wang_2018
+            names = {"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
+            told = {"hours": own.hours, **own.city.model_dump(include=names)}
+        return {"function": _DATA[kind][0], "told": told, "entry": self.sources.digest(name)}
+
+    # Verdicts and provenance
+
+    def judged(self) -> dict[str, Any]:
+        """What the verdicts are told beside their inputs: what is left out, and why."""
+        optional = self.optional()
+        lacking = {f"{paper.id}/{name}.csv": "; ".join(self.missing.values())
+                   for key, (paper, item) in self.items.items()
+                   for name in item.tables if not (item.target or self.had(key))}  # fmt: skip
+        counted = {
+            path: file_digest(f"{self.results}/{path}") for path in optional if not optional[path]
+        }
+        missing = {name: why for name, why in self.tasks.items() if why}
+        return {"changed": self.changed, "strict": self.config.strict, "missing": missing,
+                "optional": optional, "lacking": lacking, "counted": counted}  # fmt: skip
+
+    def judged_files(self) -> list[str]:
+        """Files that the verdicts read: tables, also optional ones, claims, the recorded run."""
+        beside = [*Path(PUBLISHED).glob("*.*"), *Path("docs/snapshot").glob("*.csv")]
+        return [*self.everything(".csv"), *self.more(), *sorted(map(str, beside))]
+
+    def stamped(self) -> dict[str, Any]:
+        """What provenance.json is told: the run, the logs of its jobs, what these were told."""
+        run = {"seed": self.config.seed, "settings_changed": self.changed}
+        return {"run": run, "logs": self.logs, "told": self.told()}
+
+    def told(self) -> dict[str, list[str]]:
+        """Item of each file of the default run, and the digest of what its job is told."""
+        keys = [key for paper in self.papers for key in self.wanted(paper)]
+        return {path: [key, told_digest(call)]
+                for key in keys
+                for call in self.calls(key) for path in call["outputs"]}  # fmt: skip
+
+    def digest_behind(self, key: str) -> str:
+        """Digest of the settings of an item and of all items whose tables it reads."""
+        found: dict[str, object] = {}
+        for one in self._behind([key], ["table"]):
+            paper, item = self.items[one]
+            names = item.table.settings if item.table else ()
+            for name, section in sections(self.config, paper.module, names).items():
+                found[f"{paper.id}.{name}"] = section
+        return settings_digest(found)[:16]
+
+    def optional(self) -> dict[str, str]:
+        """Why an optional table does not count, by path, or "" if it does."""
+        return {f"{paper.id}/{name}.csv": self._reason(key, f"{paper.id}/{name}.csv")
+                for key, (paper, item) in self.items.items() if item.target
+                for name in item.tables if PART not in name}  # fmt: skip
+
+    def more(self) -> list[str]:
+        """Tables of the target `more` that exist, which a default run keeps up to date."""
+        files = (f"{self.results}/{paper.id}/{name}.csv" for paper, item in self.items.values()
+                 if item.more for name in item.tables)  # fmt: skip
+        return [path for path in files if Path(path).is_file()]
+
+    def _reason(self, key: str, path: str) -> str:
+        """Why an optional table does not count, or nothing."""
+        file, item = Path(self.results, path), self.items[key][1]
+        again = f"`{'snakemake --cores 2' if item.more else 'make'} {item.target}` makes it"
+        try:
+            with file.open(newline="", encoding="utf-8") as stream:
+                digests = {row.get(DIGEST) for row in csv.DictReader(stream)}
+        except FileNotFoundError:
+            extra = f", because it needs the extra {item.extra!r}" if item.extra else ""
+            return f"{file} is no part of the default run{extra}; {again}"
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            return f"{file} cannot be read ({error}); {again}"
+        if item.extra and digests != {self.digest_behind(key)}:
+            return f"{file} was made with other settings than those in force; {again} again"
+        return ""
 
 
-def _own_part(settings: dict[str, dict[str, Any]], where: str) -> object:
-    """Settings of a swept job without those of other parts, whose change must not rerun it."""
-    section, _, field = where.partition(".")
-    listed = settings.get(section, {}).get(field)
-    if not isinstance(listed, dict):
-        return settings
-
-    def of_part(wildcards: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
-        own = {wildcards.part: listed[wildcards.part]}
-        return settings | {section: settings[section] | {field: own}}
-
-    return of_part
+def _reads(item: Item, kind: str) -> tuple[str, ...]:
+    """Tables that a function of an item reads; none without one."""
+    declared = getattr(item, kind)
+    reads: tuple[str, ...] = declared.reads if declared else ()
+    return reads or (item.tables if declared and kind != "table" else ())
 
 
-def _table(paper: Paper, name: str) -> str:
-    """Path of a result table, of another paper where the name starts with its id."""
-    foreign = name.split("/", maxsplit=1)[0].replace("-", "_") in MODULES
-    return f"<results>/{name}.csv" if foreign else f"<results>/{paper.id}/{name}.csv"
+def _is_foreign(name: str) -> bool:
+    """Whether the name of a table starts with the id of a paper."""
+    return name.split("/", maxsplit=1)[0].replace("-", "_") in MODULES
+
+
+def _batch(
+    paper: Paper, what: str, calls: list[Call], script: str, group: str = "collected"
+) -> Job:
+    """Rule of the cheap items of a paper."""
+    return Job(
+        f"{paper.module}_{what}",
+        outputs(calls),
+        lambda _: calls,
+        f"{paper.id}/{what}",
+        group,
+        made=[Table(function="", memory=1500, minutes=30)],
+        script=script,
+    )
+
+
+def inputs(calls: Iterable[Call]) -> list[str]:
+    """Files that some calls read, each once."""
+    found: dict[str, None] = {}
+    for call in calls:
+        for one in call["tables"]:
+            found |= dict.fromkeys(filter(None, one.values() if isinstance(one, dict) else [one]))
+        found |= dict.fromkeys([*call.get("npz", []), *call.get("claims", [])])
+    return list(found)
+
+
+def outputs(calls: Iterable[Call]) -> list[str]:
+    """Files that some calls make."""
+    return [path for call in calls for path in call["outputs"]]
+
+
+def code(script: str, calls: Iterable[Call] = ()) -> str:
+    """Digest of the code of a script and of what the calls call."""
+    names = {call.get(which) for call in calls for which in ("function", "reader", "reads_claims")}
+    names |= {f"dpnoise_papers.{call['module']}.settings.Settings" for call in calls
+              if "module" in call}  # fmt: skip
+    return code_digest(f"{_SCRIPTS}/{script}.py", *sorted(filter(None, names)))
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Pattern of a wildcard that is one of some names."""
+    return "|".join(map(re.escape, names)) or "none"

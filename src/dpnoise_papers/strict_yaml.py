@@ -96,6 +96,28 @@ def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
     raise YamlError(f"{source}, {listed}{more}")
 
 
+def lines_of(path: str | os.PathLike[str]) -> dict[tuple[Hashable, ...], int]:
+    """Line of each value of a YAML file that `read_yaml` accepts, by all keys and places to it."""
+    found: dict[tuple[Hashable, ...], int] = {}
+    _, root = _parsed(Path(path).read_text(encoding="utf-8-sig"))
+    _note_lines(root, (), found)
+    return found
+
+
+def _note_lines(
+    node: yaml.Node | None, above: tuple[Hashable, ...], found: dict[tuple[Hashable, ...], int]
+) -> None:
+    """Note the lines of the values below a node."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            found[*above, key.value] = key.start_mark.line + 1
+            _note_lines(value, (*above, key.value), found)
+    elif isinstance(node, yaml.SequenceNode):
+        for place, value in enumerate(node.value):
+            found[*above, place] = value.start_mark.line + 1
+            _note_lines(value, (*above, place), found)
+
+
 def cut(value: object, most: int = _SHOWN) -> str:
     """Text of a value, cut where it is too long for a message.
 

@@ -42,7 +42,6 @@ from dpnoise.learn import (
     DPLogisticRegression,
     PrivateScaler,
     dp_pca,
-    grid_search_price,
 )
 from dpnoise.mechanisms.integers import IntegerVector
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
@@ -419,7 +418,7 @@ def test_clones_and_searches_charge_one_budget_and_warn():
     with pytest.warns(RepeatedFitsWarning, match="each fit spends its epsilon again"):
         cross_val_score(model, X, X[:, 0], cv=3)
     assert len(budget.entries) == 3
-    with pytest.warns(RepeatedFitsWarning, match="grid_search_price"):
+    with pytest.warns(RepeatedFitsWarning, match="choose on public data"):
         GridSearchCV(model, {"passes": [5, 10]}, cv=2).fit(X, X[:, 0])
     assert len(budget.entries) == 3 + 2 * 2 + 1
     model.fit(X, X[:, 0])
@@ -433,8 +432,6 @@ def test_other_private_fits():
     X = np.eye(3)[np.arange(60) % 3]
     found = dp_pca(X, 1, epsilon=1.0, delta=1e-6, relation="replace-one")
     check_charged(found, 1.0, 1e-6)
-    price = grid_search_price(candidates=2, folds=2, epsilon=0.2, delta=1e-7, score_epsilon=0.1)
-    check_charged(price, 0.2 * 3 + 0.1 * 2 + 1e-9, 3e-7)
 
 
 def test_noise_of_one_number_for_a_set_is_charged_by_its_worst_difference():

@@ -11,13 +11,11 @@ KINDS = {**FAMILIES, **INTEGER_FAMILIES}
 FUNCTIONS = [name for name in dpnoise._PUBLIC if name not in {f.__name__ for f in KINDS.values()}]
 USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
-    "dpnoise.allocation.closed_forms.resources",
     "dpnoise.privacy.gaussian.classical_gaussian_sigma",
     "dpnoise.calibration.published.theorem_8_delta",
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.shrinkage.soft_threshold",
     "dpnoise.denoise.trend_filtering.trend_filter",
-    "dpnoise.learn.safeguards.grid_search_price",
     "dpnoise.learn.pca.dp_pca",
     "dpnoise.learn.pipelines.leaking_steps",
     "dpnoise.optimality.bounds.minimum_cost",

@@ -37,8 +37,6 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_run(name):
-    if name == "dpnoise.learn.opacus":
-        pytest.importorskip("opacus")
     found = doctest.testmod(importlib.import_module(name))
     assert found.attempted > 0
     assert found.failed == 0

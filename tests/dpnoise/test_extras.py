@@ -22,7 +22,6 @@ NEEDS = {
     "learn.cd": "learn",
     "learn.kernel": "learn",
     "learn.estimators": "learn",
-    "learn.opacus": "opacus",
     "learn.optimum": "learn",
     "learn.pipelines": "learn",
     "denoise.trend_filtering": "denoise",

@@ -1,7 +1,5 @@
 """The front: at most twenty names by five nouns, and the cases of `best` that have names."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -16,8 +14,6 @@ from dpnoise import (
     coordinate_noise,
     gaussian_sigma,
 )
-from dpnoise.calibration.histogram import calibrate as histogram_module
-from dpnoise.calibration.histogram.calibrate import as_histogram
 from dpnoise.joint.calibrate import JOINT_FAMILIES
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 
@@ -96,29 +92,6 @@ def test_calibrate_joint_is_a_case_of_best(ball, family, delta):
     else:
         assert other.variance == pytest.approx(found.variance, rel=1e-12)
         assert other.noise == found.noise
-
-
-def test_calibrate_histogram_is_a_case_of_best(monkeypatch):
-    """One search for both: the request that `best` makes is the one made here."""
-    asked = {"epsilon": 2.66, "delta": 1e-6, "dimension": 10}
-    noise = as_histogram(calibrate("gaussian", **asked).noise)
-    found = SimpleNamespace(noise=noise, delta=1e-6)  # as if it were the best
-
-    def kept(**given):
-        assert given == asked
-        return found
-
-    monkeypatch.setattr(histogram_module, "calibrate_histogram", kept)
-    ball = LInf(2.0, of=10, relation="replace-one")
-    budget = {"epsilon": 2.66, "delta": 1e-6}
-    other = best(ball, **budget, family="histogram")
-    assert (other.name, other.delta) == ("histogram", found.delta)
-    assert other.variance == pytest.approx(4.0 * noise.var(), rel=1e-12)
-    assert other.noise.unit == noise
-    assert "histogram" not in best(ball, **budget).left_out
-    dpnoise.Budget(**budget).spend(other)
-    with pytest.raises(RuntimeError, match="histogram does not apply"):
-        best(ball, epsilon=1.0, family="histogram")
 
 
 def test_coordinate_noise_is_a_case_of_best_or_no_better():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import optimize, special
+from scipy import special
 
 import dpnoise
 from dpnoise import (
@@ -16,20 +16,18 @@ from dpnoise import (
     Counts,
     FlippedHuber,
     Gaussian,
-    Histogram,
     Huber,
     Laplace,
+    LInf,
     OffsetSymmetricGaussian,
     Staircase,
     TruncatedLaplace,
-    calibrate_histogram,
     calibrate_joint,
     compare,
     gaussian_sigma,
     privacy_profile,
     vector_profile,
 )
-from dpnoise.calibration.histogram.search import HistogramCells, sorted_masses
 from dpnoise.joint.calibrate import Search
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import staircase_gamma
@@ -80,27 +78,12 @@ def test_epsilon_of_ten_releases(name):
             assert vector_profile(other, 1.0, float(here), copies=10).upper > above
 
 
-@pytest.mark.slow
-def test_the_histogram_of_ten_releases():
-    _, _, printed, here = RELEASES["histogram"]
-    found = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
-    assert found.epsilon == pytest.approx(float(here), abs=2e-4)
-    assert round(found.epsilon, 2) == float(printed)
-    assert found.noise.std() <= 5.0 * (1 + 1e-9)
-    assert found.noise.unimodal
-    assert found.variance == found.noise.var()
-    assert vector_profile(found.noise, 1.0, found.epsilon, copies=10).upper == found.delta <= 1e-6
-
-
-@pytest.mark.slow
 def test_variances_of_ten_coordinates():
     rows = dict(table("Ten releases", "| noise | variance"))
     budget = {"epsilon": 1.0, "delta": 1e-6, "dimension": 10}
     for name in SHAPES:
         variance = dpnoise.calibrate(name.lower().replace(" ", "-"), **budget).variance
         assert variance == pytest.approx(float(rows[name]), abs=6e-3)
-    found = calibrate_histogram(**budget)
-    assert found.variance == pytest.approx(float(rows["histogram"]), rel=2e-4)
     joint = calibrate_joint("k-norm", Box(np.ones(10)), epsilon=1.0)
     (label,) = (name for name in rows if name.startswith("K-norm"))
     assert joint.variances[0] == pytest.approx(float(rows[label]), abs=6e-3)
@@ -111,7 +94,7 @@ def test_variances_of_ten_coordinates():
 def test_spherical_noise():
     gaussian = gaussian_sigma(0.1, 0.1) ** 2
     left = []
-    for dimension, p, printed, here, best, gain in table("Spherical", "| K | p"):
+    for dimension, p, printed, here in table("Spherical", "| K | p"):
         ball = L2(1.0, of=int(dimension))
         search = Search(ball, 0.1, 0.1)
         power = float(p)
@@ -120,11 +103,6 @@ def test_spherical_noise():
         reduction = 100 * (1 - noise.var()[0] / gaussian)
         assert reduction == pytest.approx(float(here.rstrip("% ")), abs=6e-3)
         assert abs(reduction - float(printed.rstrip("% "))) <= 0.01
-        found = calibrate_joint("generalised-gamma", ball, epsilon=0.1, delta=0.1)
-        assert found.noise.power == pytest.approx(float(best), abs=0.01)
-        assert 100 * (1 - found.variances[0] / gaussian) == pytest.approx(
-            float(gain.rstrip("% ")), abs=6e-3
-        )
         left.append(100 * (1 - floor(ball, epsilon=0.1, delta=0.1).value / gaussian))
     stated = re.search(r"gains more than ([\d.]+) % in two and ([\d.]+) % in three", PAGE).groups()
     assert all(gain <= float(most) for gain, most in zip(left, stated, strict=True))
@@ -147,13 +125,26 @@ def test_truncated_laplace_noise_beside_the_optimum():
 
 
 def mixture(epsilon, K, sigma, cells=32):
-    """Return Gaussians at the integers up to K, with weights exp(-|k| epsilon), in cells."""
+    """Return Gaussians at the integers up to K, weights exp(-|k| epsilon): masses of cells."""
     k = np.arange(-K, K + 1)
     weights = np.exp(-np.abs(k) * epsilon)
     ends = (np.arange(math.ceil((K + 9 * sigma + 1) * cells) + 1) - 0.5) / cells
     tails = 0.5 * special.erfc((ends[:, None] - k) / (sigma * math.sqrt(2))) @ weights
-    masses = tails[:-1] - tails[1:]
-    return Histogram(1.0, cells, masses[masses > 1e-280], 0.0)
+    half = tails[:-1] - tails[1:]
+    return np.concatenate([half[:0:-1], half]) / (2.0 * np.sum(half) - half[0])
+
+
+def worst_delta(masses, epsilon, cells=32):
+    """Return delta over all shifts up to 1: it is linear in a shift between whole cells."""
+    padded = np.pad(masses, cells)
+    shifted = [np.roll(padded, k) for k in range(1, cells + 1)]
+    return max(np.sum(np.maximum(padded - math.exp(epsilon) * one, 0.0)) for one in shifted)
+
+
+def mean_abs(masses, cells=32):
+    """Return E|T|; within the middle cell it is a quarter of a cell, else the cell's centre."""
+    centres = np.abs(np.arange(masses.size) - masses.size // 2)
+    return float(np.sum(masses * np.maximum(centres, 0.25))) / cells
 
 
 # What mixtures save, recomputed, and in Table 1 of Liu et al. as others report it.
@@ -164,36 +155,27 @@ def test_mixtures_of_gaussians():
     rows = table("Mixtures", "| epsilon | K")
     for epsilon, K, sigma, *costs in ([float(cell) for cell in row] for row in rows):
         noise = mixture(epsilon, int(K), sigma)
-        assert not noise.unimodal
-        assert privacy_profile(noise, 1.0, epsilon) <= 1e-5
-        assert privacy_profile(mixture(epsilon, int(K), sigma - 1e-4), 1.0, epsilon) > 1e-5
+        assert worst_delta(noise, epsilon) <= 1e-5
+        assert worst_delta(mixture(epsilon, int(K), sigma - 1e-4), epsilon) > 1e-5
         bounds = minimum_cost(epsilon, 1e-5, cost="mean-abs", gap=0.005)
         stairs = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, 1)))
         gaussian = gaussian_sigma(epsilon, 1e-5) * math.sqrt(2 / math.pi)
-        found = [gaussian, noise.mean_abs(), stairs.mean_abs()]
+        found = [gaussian, mean_abs(noise), stairs.mean_abs()]
         assert all(0.0 <= cost - one < 1e-4 for cost, one in zip(costs, found, strict=False))
         assert 0.0 <= bounds.lower - costs[3] < 1e-4
         less, reported = SAVED[epsilon]
-        assert abs(1 - noise.mean_abs() / gaussian - less) < 0.005
+        assert abs(1 - mean_abs(noise) / gaussian - less) < 0.005
         left = (1 - reported) * gaussian
         assert f"{left:.4f}" in PAGE
         assert f"{100 * reported:.2f}" in PAGE
         assert (left < bounds.lower) == (epsilon > 1)
 
 
-def test_the_optimal_noise_for_one_number_is_a_histogram_that_the_account_confirms():
-    bounds = minimum_cost(1.0, 1e-3, cost="variance", gap=0.005)
-    found = bounds.noise
-    noise = Histogram(1.0, found.cells, found.masses, found.ratio)
-    assert noise.var() == pytest.approx(bounds.upper, rel=1e-9)
-    assert privacy_profile(noise, 1.0, 1.0) <= 1e-3 * (1 + 1e-8)
-
-
 def test_staircases_for_vectors():
     for dimension, *ratios in (map(float, row) for row in table("Staircases", "| K | epsilon")):
         K = int(dimension)
         for epsilon, ratio in zip((0.1, 1.0, 3.0, 5.0, 8.0), ratios, strict=True):
-            for ball in (L2(1.0, of=K), Counts(K, of=K, relation="add-remove")):
+            for ball in (L2(1.0, of=K), LInf(1.0, of=K)):
                 least = floor(ball, epsilon=epsilon, error="norm").value
                 assert -1e-9 < ratio - least * epsilon / K < 1e-4
 
@@ -218,58 +200,12 @@ def test_the_l2_mechanism():
     budget = {"epsilon": 1.0, "delta": 1e-5}
     gaussian = gaussian_sigma(**budget) ** 2
     for row in table("The l2 mechanism", "| K | sigma"):
-        K, theirs, here, ratio, power, best_ratio = map(float, row)
+        K, theirs, here, ratio = map(float, row)
         ball = L2(1.0, of=int(K))
         found = calibrate_joint("k-norm", ball, **budget)
         assert found.noise.scale == pytest.approx(here, abs=1e-5)
         assert found.variances[0] / gaussian == pytest.approx(ratio, abs=1e-4)
         assert 0.0 <= theirs - here <= 4e-3  # tolerance and grid of their search
-        if int(K) not in {2, 10, 100}:
-            continue
-        best = calibrate_joint("generalised-gamma", ball, **budget)
-        assert best.noise.power == pytest.approx(power, abs=6e-3)
-        assert best.variances[0] / gaussian == pytest.approx(best_ratio, abs=1e-4)
-        assert best.variances[0] >= 0.993 * found.variances[0]
-
-
-def cactus(std, n):
-    """Return the histogram of a variance with the least Kullback-Leibler divergence, and that."""
-    cells = HistogramCells.of(n, math.ceil(12.0 * std * n) + n, math.exp(-math.sqrt(2.0) / std))
-    rows, x2 = np.array([cells.weight, cells.square]), cells.square / cells.weight
-
-    def objective(rises):
-        p = cells.masses(np.cumsum(rises), std * std)
-        here, there, factor = cells.pair(p)
-        loss = np.log(here / there)
-        gradient = cells.gather(factor * (loss + 1.0), -factor * here / there)
-        right = [gradient @ p, gradient @ (p * x2)]
-        free = gradient - np.linalg.solve([rows @ p, rows @ (p * x2)], right) @ rows
-        return np.sum(factor * here * loss), np.cumsum((-p * free)[::-1])[::-1]
-
-    start = np.diff(0.5 * (np.arange(cells.weight.size) / n / std) ** 2, prepend=0.0)
-    options = {"maxiter": 3000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
-    found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    masses, ratio = sorted_masses(cells, cells.masses(np.cumsum(found.x), std * std))
-    return Histogram(1.0, n, tuple(masses.tolist()), ratio), found.fun
-
-
-@pytest.mark.slow
-def test_the_cactus_mechanism():
-    noise, divergence = cactus(2.0, 8)
-    assert noise.unimodal
-    assert noise.var() == pytest.approx(4.0, rel=1e-9)
-    assert divergence < 0.5 / 4.0  # that of Gaussian noise
-    for copies, *printed in table("The cactus", "| releases"):
-        gaussian, here, histogram = map(float, printed)
-        for one, epsilon in ((Gaussian(2.0), gaussian), (noise, here)):
-            upper = vector_profile(one, 1.0, [epsilon, 0.9995 * epsilon], copies=int(copies)).upper
-            assert upper[0] <= 1e-6 < upper[1]
-        if int(copies) == 10:  # the histogram of staircase noise
-            budget = {"epsilon": histogram, "delta": 1e-6, "dimension": 10}
-            assert dpnoise.calibrate("staircase", **budget).variance == pytest.approx(4.0, rel=2e-4)
-        else:
-            found = calibrate_histogram(std=2.0, delta=1e-6, dimension=int(copies))
-            assert histogram == pytest.approx(found.epsilon, abs=1e-3)
 
 
 def test_correlated_gaussian_noise_for_counts():
@@ -287,7 +223,7 @@ def test_variances_of_counts_that_all_move():
     names = ("gaussian", "correlated-gaussian", "k-norm")
     for K, *cells, ellipsoid in table("Correlated", "| K | Gaussian"):
         ball = Counts(int(K), of=int(K), relation="add-remove")
-        budget = {"epsilon": 1.0, "delta": 1e-6}
+        budget = {"epsilon": 1.0, "delta": 1e-6, "integer": False}
         rows = [compare(ball, **budget, family=name, exhaustive=False) for name in names]
         found = [rows[0][0], rows[1][0], rows[2]["K-norm"], rows[2]["K-norm of an ellipsoid"]]
         for row, cell in zip(found, [*cells, ellipsoid], strict=True):

@@ -15,11 +15,12 @@ from click.testing import CliRunner
 
 from document_pages import PROMISING as PAGES
 from document_pages import ROOT, commands, name
-from dpnoise import Certificate, Gaussian, audit_mechanism, audit_sampler
+from dpnoise import Certificate, Gaussian, audit_sampler
 from dpnoise.cli.program import program
 from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.sensitivity.relation import RELATIONS
+from repeated_runs import audited_runs
 
 SIZE = 40_000
 CLINICS = {12: 3, 4: 2}  # clinics on the pages, and how many of them one person visits at most
@@ -45,8 +46,9 @@ def rounded(outputs):
 
 
 def audited(noise, pair, epsilon, delta):
-    """The audit of noise on two answers, told apart by their densities."""
+    """The audit of noise on two answers, told apart by their densities, before any rounding."""
     one, two = (np.asarray(answer, dtype=float) for answer in pair)
+    likely = getattr(noise, "logpmf", None) or getattr(noise, "real", noise).logpdf
     return audit_sampler(
         lambda size, rng: rounded(one + noise.rvs(size, random_state=rng)),
         lambda size, rng: rounded(two + noise.rvs(size, random_state=rng)),
@@ -54,7 +56,7 @@ def audited(noise, pair, epsilon, delta):
         delta=delta,
         confidence=0.9999,
         size=SIZE,
-        statistic=lambda x: noise.logpdf(x - two) - noise.logpdf(x - one),
+        statistic=lambda x: likely(x - two) - likely(x - one),
     )
 
 
@@ -112,6 +114,19 @@ def test_the_noise_of_the_first_page_is_refuted_for_two_people_who_replace_each_
     audit = audited(found.noise, pair, found.epsilon, found.delta)
     assert audit.contradicted
     assert audit.epsilon > 1.3
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_noise_for_people_in_one_of_twenty_regions_hides_them_and_nobody_in_two(whole):
+    """The promise is for the true differences, and tight; the convex set is not what it hides."""
+    from dpnoise import Counts, best
+
+    found = best(Counts(1, of=20, whole=whole, relation="add-remove"), epsilon=2.0)
+    one = audited(found.noise, neighbours("add-remove", 20, 1), 2.0, 0.0)
+    assert not one.contradicted, one
+    assert one.epsilon > 1.8
+    two = audited(found.noise, neighbours("add-remove", 20, 2), 2.0, 0.0)
+    assert two.contradicted
 
 
 def test_noise_for_six_counts_keeps_its_promise_for_two_people_who_replace_each_other():
@@ -203,7 +218,7 @@ def test_a_private_fit_keeps_the_promise_that_it_states():
 
     other, labels = records.copy(), y.copy()
     other[0], labels[0] = np.where(records[0] > 25.0, 0.0, 100.0), "no" if y[0] == "yes" else "yes"
-    found = audit_mechanism(
+    found = audited_runs(
         fitted, (records, y), (other, labels), epsilon=float(promise[2]), delta=float(promise[3]),
         runs=100,
     )  # fmt: skip

@@ -76,20 +76,6 @@ def test_verify(capsys, tmp_path, where):
     assert str(good) in out
 
 
-def test_retry(capsys, tmp_path):
-    for name, word in (("boston", "missing"), ("houses", "ok"), ("manhattan", "missing")):
-        status = {"name": name, "status": word, "tried_with": ["request 0"]}
-        copies.put(tmp_path, json.dumps(status).encode(), f"{'city/' * ('m' in name)}{name}.json")
-    prepared = ["--prepared", str(tmp_path)]
-    assert run(capsys, "data", "retry", "houses", *prepared) == (0, "no data set is missing\n", "")
-    code, out, _ = run(capsys, "data", "retry", *prepared)
-    assert (code, [line.split(":")[0] for line in out.splitlines()]) == (0, ["boston", "manhattan"])
-    assert "request 1" in (tmp_path / "city" / "manhattan.json").read_text()
-    code, out, err = run(capsys, "data", "retry", "iris", *prepared)
-    assert (code, out) == (2, "")
-    assert "no run has asked for iris" in err
-
-
 def test_a_new_plain_set_needs_no_code(capsys, tmp_path, where):
     rows = [[a, c, b] for a, b, c in copies.cells()]
     file = copies.put(tmp_path / "raw", copies.text(rows, header="width,kind,height"), "new.csv")
@@ -107,6 +93,32 @@ def test_a_new_plain_set_needs_no_code(capsys, tmp_path, where):
     assert (code, err) == (0, "")
     assert out.split() == ["new", str(copies.ROWS), "x", "2", "from", "cache"]
     assert read_registry(tmp_path / "registry.yaml").sets["new"].task == "classification"
+
+
+def test_a_set_of_ones_own_is_copied_registered_and_has_a_config(capsys, tmp_path, where):
+    text = copies.text(header="width,height,class")
+    file = copies.put(tmp_path / "elsewhere", text, "some file.csv")
+    places = ["--registry", where[1], "--cache", where[3], "--config", str(tmp_path / "own.yaml")]
+    code, out, err = run(capsys, "data", "add", file, "--as", "mine", "--target", "class", *places)
+    assert (code, err) == (0, "")
+    assert "homepage, licence and citation are empty" in out
+    assert (tmp_path / "raw/mine.csv").read_bytes() == file.read_bytes()
+    assert yaml.safe_load((tmp_path / "registry.yaml").read_text()) == copies.registry_content()
+    code, out, _ = run(capsys, "data", "fetch", "mine", "--offline", *where)
+    assert (code, out.split()[-1]) == (0, "cache")
+    own = yaml.safe_load((tmp_path / "own.yaml").read_text())
+    assert own["items"] == ["flipped-huber-2023/table-3"]
+    tasks = own["flipped_huber_2023"]["table_3"]["tasks"]
+    assert tasks.pop("mine") == {"loss": "logistic", "penalty": "l2", "strength": 0.1}
+    assert set(tasks.values()) == {None}
+    for name, message in (("mine", "expected a new name"), ("toy", "expected a new name"),
+                          ("other", "own.yaml exists")):  # fmt: skip
+        code, _, err = run(capsys, "data", "add", file, "--as", name, "--target", "class", *places)
+        assert (code, message in err) == (2, True)
+    (tmp_path / "own.yaml").unlink()
+    code, _, err = run(capsys, "data", "add", file, "--as", "z", "--target", "none", *places)
+    assert (code, "target among" in err) == (2, True)
+    assert not (tmp_path / "raw/z.csv").exists()
 
 
 def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
@@ -188,27 +200,3 @@ def test_a_bare_installation_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "dpnoise_papers.config", None)
     assert cli.main(["config", "check", "config.yaml"]) == 2
     assert 'pip install ".[papers]" in a checkout' in capsys.readouterr().err
-
-
-def test_submissions_on_paper(capsys, tmp_path):
-    config = tmp_path / "large.yaml"
-    grids = {"epsilons": {"count": 317}, "deltas": {"count": 317}}
-    config.write_text(yaml.safe_dump({"flipped_huber_2023": {"figure_3b": grids}}))
-    code, out, _ = run(capsys, "submissions", config, "--nodes", 1, 8, "--cores", 4)
-    assert code == 0
-    lines = out.splitlines()
-    assert lines[-3].endswith("submissions, and one that collects their results")
-    one, eight = (float(line.split(": ")[1].split()[0]) for line in lines[-2:])
-    assert one >= eight > 0
-
-
-def test_submissions_refuses_numbers_that_are_none(capsys):
-    code, _, err = run(capsys, "submissions", "--nodes", "0")
-    assert code == 2
-    assert "expected a whole number above 0, got '0'" in err
-
-
-def test_submissions_refuses_a_folder_without_benchmarks(capsys, tmp_path):
-    code, _, err = run(capsys, "submissions", "--measured", tmp_path)
-    assert code == 2
-    assert "no benchmark files" in err

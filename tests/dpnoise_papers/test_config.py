@@ -295,9 +295,9 @@ def test_a_wrong_switch_at_any_depth_is_refused_where_it_is(refusal):
     "folder",
     ["/x/y", "~/dp", "../x", "a/../../x", "src", "src/x", "workflow/x", "./tests", ".", "a\\b"],
 )
-@pytest.mark.parametrize("where", ["cache", "results"])
+@pytest.mark.parametrize("where", ["cache", "folder"])
 def test_folders_lie_below_the_repository_and_outside_its_sources(folder, where, refusal):
-    section = {"data": {"cache": folder}} if where == "cache" else {"pathvars": {where: folder}}
+    section = {"data": {"cache": folder}} if where == "cache" else {"folder": folder}
     assert "below the repository" in refusal(SHIPPED, section)
 
 
@@ -399,23 +399,38 @@ def test_a_run_by_the_papers_settings_writes_their_results_or_elsewhere():
     assert places(run)["benchmarks"] == "runs/again/logs/benchmarks"
 
 
-@pytest.mark.parametrize("more", [{}, {"pathvars": {"results": "mine"}}])
-def test_other_settings_never_write_over_the_papers_results(more):
+def test_other_settings_never_write_over_the_papers_results():
     with pytest.raises(ConfigError) as caught:
-        load_run(CONFIG, overrides=OTHER | more)
+        load_run(CONFIG, overrides=OTHER)
     said = str(caught.value)
     assert "config: 1 setting(s) are not those of config.yaml" in said
     assert "inid_2024.figure_2.dimensions: [1, 2] instead of [1, 2, 3" in said
     assert "--config folder=runs/NAME" in said
 
 
-@pytest.mark.parametrize(
-    "own", [{"folder": "mine"}, {"pathvars": {"results": "mine/a", "figures": "mine/b"}}]
-)
-def test_other_settings_with_a_folder_of_their_own(own):
-    run, changed = load_run(CONFIG, overrides=OTHER | own)
+def test_other_settings_with_a_folder_of_their_own():
+    run, changed = load_run(CONFIG, overrides=OTHER | {"folder": "mine"})
     assert [one["setting"] for one in changed] == ["inid_2024.figure_2.dimensions"]
     assert places(run)["results"].startswith("mine")
+
+
+def test_a_mistake_is_told_with_the_last_file_and_line_that_has_it(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("inid_2024:\n  figure_2:\n    dimensions: [1,\n      0]\n  figure_9: {}\n")
+    with pytest.raises(ConfigError) as caught:
+        load(CONFIG, own, overrides={"seed": -1})
+    first, *lines = str(caught.value).splitlines()
+    assert first == "config: 3 mistake(s)"
+    assert any(line.endswith(f"got 0 ({own}, line 4)") for line in lines)
+    assert any(line.endswith(f"unknown setting ({own}, line 5)") for line in lines)
+    assert sum("seed" in line for line in lines) == 1
+
+
+def test_null_takes_one_of_several_away(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("flipped_huber_2023: {table_3: {tasks: {houses: null}}}\nfolder: null\n")
+    tasks = load(CONFIG, own).flipped_huber_2023.table_3.tasks
+    assert set(load(CONFIG).flipped_huber_2023.table_3.tasks) - set(tasks) == {"houses"}
 
 
 def test_many_changes_are_counted_and_some_named():
@@ -432,27 +447,6 @@ def test_the_folder_of_a_run_lies_outside_the_papers_results(folder):
         load_run(CONFIG, overrides={"folder": "../x"})
 
 
-SPELLINGS = ["./results", "results/", "results//x", "results/./sub", "figures", "figures/x"]
-
-
-PLACES = [
-    *(("results", spelling, {}) for spelling in SPELLINGS),
-    *((kind, "figures", {}) for kind in ("figures", "logs")),
-    *((kind, "results//x", OTHER) for kind in ("results", "figures", "logs", "benchmarks")),
-    ("results", "./results", OTHER),
-]
-
-
-@pytest.mark.parametrize(("kind", "spelling", "more"), PLACES)
-def test_no_spelling_takes_a_folder_of_the_papers(kind, spelling, more):
-    if f"{kind}" == spelling.strip("./") and not more:  # the papers' settings in their own place
-        run, _ = load_run(CONFIG, overrides={"pathvars": {kind: spelling}})
-        assert places(run)[kind] == kind
-        return
-    with pytest.raises(ConfigError, match=r"folder of its own|a folder apart from"):
-        load_run(CONFIG, overrides={"pathvars": {kind: spelling}} | more)
-
-
 @pytest.mark.parametrize("target", ["results", "results/inid-2024", "figures", "data/raw"])
 def test_no_link_takes_a_folder_of_the_papers(tmp_path, monkeypatch, target):
     config = tmp_path / "config.yaml"
@@ -461,14 +455,13 @@ def test_no_link_takes_a_folder_of_the_papers(tmp_path, monkeypatch, target):
     Path(target).mkdir(parents=True)
     Path("mine").symlink_to(target)
     with pytest.raises(ConfigError, match="a folder apart from"):
-        load_run(config, overrides={"pathvars": {"results": "mine"}} | OTHER)
+        load_run(config, overrides={"folder": "mine"} | OTHER)
 
 
 @pytest.mark.parametrize(
     ("cache", "more"),
     [("results", {}), ("results/raw", {}), ("figures/x", {}), ("./logs/x", {}),
-     ("mine/results/raw", {"folder": "mine"}), ("mine", {"folder": "mine"}),
-     ("x", {"pathvars": {"results": "x/y", "figures": "z"}})],
+     ("mine/results/raw", {"folder": "mine"}), ("mine", {"folder": "mine"})],
 )  # fmt: skip
 def test_downloads_lie_apart_from_results(cache, more):
     with pytest.raises(ConfigError, match=r"data\.cache: expected a folder apart from"):

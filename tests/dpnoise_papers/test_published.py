@@ -1,7 +1,5 @@
 """What stands in `published/`: prose that quotes the tables and contradicts none."""
 
-import csv
-import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -88,12 +86,3 @@ def test_the_recorded_run_judges_every_claim_and_no_other():
 @pytest.mark.parametrize("document", TEMPLATES)
 def test_the_numbers_of_an_account_are_those_of_the_recorded_run(document):
     assert differences(ROOT / document, TEMPLATES[document], NUMBERS) == []
-
-
-def test_the_readme_says_how_long_a_run_takes():
-    with (ROOT / "benchmarks" / "seconds.csv").open(encoding="utf-8") as rows:
-        seconds = sum(float(row["core_seconds"]) for row in csv.DictReader(rows))
-    words = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    (said,) = re.findall(r"about (\d+) minutes on two idle cores \((\d+) core-minutes\)", words)
-    assert int(said[1]) == round(seconds / 60)
-    assert 0.0 <= int(said[0]) - seconds / 120 <= 2.5  # figures and pages, which are not counted

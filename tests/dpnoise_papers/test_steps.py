@@ -1,36 +1,20 @@
-"""Steps of the pipeline: inputs, outputs and targets follow from the declarations.
+"""Rules and calls of the pipeline follow from the declarations; what is left out, and why.
 
 Optional tables: which settings are behind one, and when one counts.
 """
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from dpnoise_papers.config import load
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
-from dpnoise_papers.item import papers as all_papers
-from dpnoise_papers.making import Record, file_digest, record_path, write_record
 from dpnoise_papers.settings import Section
-from dpnoise_papers.steps import (
-    DIGEST,
-    OptionalTable,
-    digest_behind,
-    named_results,
-    optional_tables,
-    outputs,
-    parts,
-    standing,
-    steps,
-    target,
-    targets,
-    verdicts,
-)
+from dpnoise_papers.steps import Run, code, inputs, outputs
 
 
 class Sweep(Section):
@@ -40,11 +24,19 @@ class Sweep(Section):
 
 class Net(Section):
     device: str
+    scale: float = 1.0
 
 
-CONFIG = SimpleNamespace(
-    inid_2024=SimpleNamespace(sweep=Sweep(tasks={"b": 1, "a": 2}, hours=[9, 8]))
-)
+def config(tasks=(("california", 1.0), ("airfoil", 2.0)), scale=1.0, device="cpu", items=()):
+    general = load("config.yaml")
+    return SimpleNamespace(
+        data=general.data, folder=None, items=items, strict=False, seed=1,
+        flipped_huber_slides=SimpleNamespace(),
+        inid_2024=SimpleNamespace(sweep=Sweep(tasks=dict(tasks), hours=[9, 8]),
+                                  net=Net(device=device, scale=scale)),
+    )  # fmt: skip
+
+
 RUNS = Item(
     id="runs",
     table=Table(
@@ -53,8 +45,9 @@ RUNS = Item(
         data=("{part}",),
         parts="sweep.tasks",
         for_each=True,
-        makes=("runs/{part}", "runs/{part}-more"),
+        makes=("runs/{part}", "runs/{part}-beside"),
         threads=4,
+        memory=3000,
     ),
 )
 SUMMARY = Item(
@@ -66,308 +59,205 @@ SUMMARY = Item(
         reads=("runs/{part}",),
         parts="sweep.tasks",
         statuses=True,
+        makes=("summary", "summary-beside"),
     ),
     figure=Figure(function="toy.draw", printed=("summary",)),
     page=Page(function="toy.write", claims=True, formats=("md", "tex")),
 )
-SECOND = Item(
-    id="second", caption="Again.", figure=Figure(function="toy.again", reads=("summary",))
+CHEAP = Item(
+    id="cheap",
+    caption="A grid.",
+    table=Table(function="toy.grid", settings=("net",)),
+    figure=Figure(function="toy.draw"),
 )
-PAPER = Paper(id="inid-2024", items=(RUNS, SUMMARY, SECOND), shows=("inid-2024/second",))
+LONG = Item(id="long", table=Table(function="toy.long", settings=("net",), alone=True))
+PAPER = Paper(id="inid-2024", items=(RUNS, SUMMARY, CHEAP, LONG))
 
 
-def only(kind):
-    return list(steps(CONFIG, (PAPER,), kind))
+def run(*items, missing=(), **settings):
+    paper = replace(PAPER, items=items or PAPER.items)
+    found = Run(config(**settings), declared=(paper,))
+    found.missing = {name: f"no copy of {name}" for name in missing}
+    return found
+
+
+def files(made):
+    return made.files(made.papers[0])
 
 
 def test_parts_are_keys_in_alphabetical_order_or_values_in_theirs():
-    assert parts(CONFIG, PAPER, "sweep.tasks") == ["a", "b"]
-    assert parts(CONFIG, PAPER, "sweep.hours") == ["9", "8"]
-    assert parts(CONFIG, PAPER, "inid_2024.sweep.tasks") == ["a", "b"]
+    made = run()
+    assert made.parts(PAPER, "sweep.tasks") == ["airfoil", "california"]
+    assert made.parts(PAPER, "sweep.hours") == ["9", "8"]
+    assert made.parts(PAPER, "inid_2024.sweep.tasks") == ["airfoil", "california"]
 
 
-def test_a_swept_table_is_one_rule_with_a_wildcard():
-    runs, _ = only("table")
-    assert runs.rule == "inid_2024_runs_table"
-    assert runs.parts == ["a", "b"]
-    assert runs.inputs == {
-        "npz": ["data/prepared/{part}.npz"],
-        "status": ["data/prepared/{part}.json"],
-    }
-    assert runs.outputs == [
-        "<results>/inid-2024/runs/{part}.csv",
-        "<results>/inid-2024/runs/{part}-more.csv",
-    ]
-    assert runs.stem == "inid-2024/runs-{part}-table"
-    assert runs.params["threaded"]
-    own = runs.params["settings"](SimpleNamespace(part="b"))  # a change of another part is none
-    assert own == {"sweep": {"tasks": {"b": 1.0}, "hours": [9, 8]}}
-    assert "dpnoise_papers.inid_2024.settings.Settings" in runs.functions
+def test_a_data_set_is_one_job_that_is_told_its_own_settings_only():
+    job = run().jobs()[0]
+    assert job.name == "inid_2024_sweep_tasks"
+    assert job.wildcards == {"part": "airfoil|california"}
+    assert job.outputs == [f"results/inid-2024/runs/{{part}}{end}.csv" for end in ("", "-beside")]
+    assert (job.threads(16), job.threads(4), job.threads(1)) == (4, 2, 1)
+    assert (job.mem_mb(None, 2), job.gpu) == (6000, 0)
+    (call,) = job.calls(SimpleNamespace(part="airfoil"))
+    assert call["settings"] == {"sweep": {"tasks": {"airfoil": 2.0}, "hours": [9, 8]}}
+    assert inputs([call]) == ["data/prepared/airfoil.npz"]
+    assert call["reader"] == "dpnoise_papers.data.sets.read_prepared"
 
 
-def test_a_summary_reads_all_parts_as_one_group():
-    _, summary = only("table")
-    assert summary.parts == []
-    assert summary.inputs["tables"] == [f"<results>/inid-2024/runs/{p}.csv" for p in "ab"]
-    assert summary.inputs["status"] == [f"data/prepared/{p}.json" for p in "ab"]
-    assert summary.params["groups"] == [["a", "b"]]
+def test_cheap_tables_share_a_job_and_others_have_one_of_their_own():
+    jobs = {job.name: job for job in run().jobs()}
+    assert jobs["inid_2024_grids"].outputs == ["results/inid-2024/cheap.csv"]
+    assert jobs["table"].wildcards == {"item": re.escape("inid-2024/long")}
+    assert jobs["inid_2024_figures"].outputs == ["figures/inid-2024/cheap.svg"]
+    assert jobs["figure"].outputs == ["figures/{item}.svg"]
+    assert jobs["page_md_tex"].outputs == ["results/{item}.md", "results/{item}.tex"]
+    assert jobs["table_beside"].outputs == [f"results/{{item}}{end}.csv" for end in ("", "-beside")]
+    groups = [jobs[name].group for name in ("inid_2024_sweep_tasks", "inid_2024_grids", "figure")]
+    assert groups == ["experiments", "tables", "collected"]
+    reading, long = (
+        jobs[name].group(SimpleNamespace(item=f"inid-2024/{item}"))
+        for name, item in (("table_beside", "summary"), ("table", "long"))
+    )
+    assert (reading, long) == ("collected", "tables")
 
 
-def test_figures_and_pages_read_the_tables_of_their_item_unless_told_otherwise():
-    own, again = only("figure")
-    beside = [f"published/{name}" for name in ("words.yaml", "inid-2024.paragraphs.yaml")]
-    assert own.inputs == {
-        "tables": ["<results>/inid-2024/summary.csv"],
-        "claims": ["published/inid-2024.csv", *(one for one in beside if Path(one).is_file())],
-    }
-    assert again.inputs == {"tables": ["<results>/inid-2024/summary.csv"]}
-    assert again.outputs == [f"<figures>/inid-2024/second.{end}" for end in ("svg", "pdf", "png")]
-    (page,) = only("page")
-    assert page.outputs == ["<results>/inid-2024/summary.md", "<results>/inid-2024/summary.tex"]
-    assert page.params["caption"] == "All runs."
+def test_no_file_is_made_by_two_rules_and_every_file_by_one():
+    made = Run(load("config.yaml"))
+    patterns = []
+    for job in made.jobs():
+        for path in job.outputs:
+            pattern = re.escape(path)
+            for name, one in job.wildcards.items():
+                pattern = pattern.replace(re.escape(f"{{{name}}}"), f"(?:{one})")
+            patterns.append((job.name, re.compile(pattern)))
+    every = made.everything() + [path for paths in made.targets().values() for path in paths]
+    for path in set(every):
+        makers = [name for name, pattern in patterns if pattern.fullmatch(path)]
+        assert len(makers) == 1 or path.startswith("data/"), (path, makers)
+
+
+def test_figures_and_pages_read_the_tables_of_their_item_and_the_claims():
+    made = run()
+    (figure,) = made.figure("inid-2024/summary")
+    assert figure["tables"] == ["results/inid-2024/summary.csv",
+                                "results/inid-2024/summary-beside.csv"]  # fmt: skip
+    assert figure["claims"][0] == "published/inid-2024.csv"
+    assert figure["reads_claims"].endswith("printed_beside")
+    assert outputs(made.figure("inid-2024/summary", "pdf")) == ["figures/inid-2024/summary.pdf"]
 
 
 def test_a_table_of_another_paper_is_read_from_its_folder():
     item = Item(
-        id="more",
-        table=Table(function="toy.more", settings=(), reads=("flipped-huber-2023/table-3",)),
+        id="other", table=Table(function="toy.more", settings=(), reads=("inid-2024/long",))
     )
-    (step,) = steps(CONFIG, (Paper(id="inid-2024", items=(item,)),), "table")
-    assert step.inputs["tables"] == ["<results>/flipped-huber-2023/table-3.csv"]
+    slides = Paper(id="flipped-huber-slides", items=(item,))
+    made = Run(config(), declared=(PAPER, slides))
+    assert made.table("flipped-huber-slides/other")["tables"] == ["results/inid-2024/long.csv"]
 
 
-def test_the_target_of_a_paper_is_every_file_of_every_part_and_what_it_shows():
-    files = target(CONFIG, PAPER)
-    assert files[:3] == outputs(PAPER, SECOND, "figure")
-    for item in (SUMMARY, SECOND):
-        for kind in ("table", "figure", "page"):
-            assert set(outputs(PAPER, item, kind)) <= set(files)
-    assert {f"<results>/inid-2024/runs/{p}{end}.csv" for p in "ab" for end in ("", "-more")} <= set(
-        files
-    )
-    assert not any("{" in name for name in files)
-
-
-def test_an_optional_item_is_made_by_its_own_target_only():
-    optional = replace(SUMMARY, id="large", extra="deep", target="large")
-    paper = Paper(id="inid-2024", items=(RUNS, SUMMARY, SECOND, optional), shows=PAPER.shows)
-    assert target(CONFIG, paper) == target(CONFIG, PAPER)
-    assert target(CONFIG, paper, "large") == [
-        *outputs(paper, optional, "table"),
-        *outputs(paper, optional, "figure"),
-        *outputs(paper, optional, "page"),
+def test_a_missing_data_set_is_left_out_and_its_own_job_is_asked_for():
+    made = run(missing=["airfoil"])
+    assert not any("airfoil" in path for path in files(made))
+    assert "results/inid-2024/summary.csv" in files(made)
+    call = made.table("inid-2024/summary")
+    assert call["tables"] == [
+        {"airfoil": "", "california": "results/inid-2024/runs/california.csv"}
     ]
-    assert target(CONFIG, paper, "deep") == []
+    assert call["keywords"]["statuses"]["airfoil"] == {"reason": "no copy of airfoil"}
+    assert made.unhad(made.papers[0]) == ["data/prepared/airfoil.npz"]
+    assert made.no_data() == ["no data: airfoil: no copy of airfoil"]
+    nothing = run(missing=["airfoil", "california"])
+    assert files(nothing) == files(run(CHEAP, LONG))
+    assert set(nothing.judged()["lacking"]) >= {"inid-2024/summary.csv"}
 
 
-def test_the_settings_behind_an_optional_table_are_written_into_it():
-    optional = replace(SUMMARY, extra="deep")
-    paper = Paper(id="inid-2024", items=(RUNS, optional, SECOND))
-    swept, told = steps(CONFIG, (paper,), "table")
-    assert told.params["digest"] == digest_behind(CONFIG, (paper,), paper, optional)
-    assert "digest" not in swept.params
-    assert not any("digest" in step.params for kind in ("table", "figure") for step in only(kind))
-
-
-@pytest.mark.parametrize(("device", "resources"), [("cuda", {"gpu": 1}), ("cpu", {})])
-def test_a_table_made_on_a_gpu_asks_for_one(device, resources):
-    config = SimpleNamespace(inid_2024=SimpleNamespace(net=Net(device=device)))
-    table = Table(function="toy.train", settings=("net",), device="net.device")
-    (step,) = steps(config, (Paper(id="inid-2024", items=(Item(id="net", table=table),)),), "table")
-    assert step.resources == resources
-
-
-def test_a_target_of_optional_items_has_verdicts_where_there_is_a_claim_about_its_tables():
-    config, papers = load("config.yaml"), all_papers()
-    found = {name: verdicts(config, papers, name) for name in targets(papers)}
-    assert found["deep"] == ["<results>/verdicts-deep.csv"]
-    assert found["which_noise"] == []
-
-
-def test_a_claim_about_a_table_that_no_item_makes_is_refused():
-    with pytest.raises(ValueError, match=r"no item makes .*\.csv, row 2 \(.*and \d+ more"):
-        named_results(CONFIG, (PAPER,), [])
+def test_a_run_of_some_items_makes_them_and_what_they_read():
+    made = run(items=("inid-2024/cheap",))
+    assert files(made) == ["results/inid-2024/cheap.csv", "figures/inid-2024/cheap.svg"]
+    assert not made.unhad(made.papers[0])
+    with pytest.raises(ValueError, match="got inid-2024/nothing"):
+        run(items=("inid-2024/nothing",))
 
 
 @pytest.mark.parametrize(
-    ("data", "told"), [((), True), (("city/manhattan",), True), (("{part}",), False)]
+    ("own", "name"),
+    [
+        ({"more": True}, "more"),
+        ({"extra": "deep"}, "deep"),
+        ({"extra": "deep", "target": "large"}, "large"),
+    ],
 )
-def test_a_swept_function_takes_its_part_as_data_or_by_name(data, told):
-    table = Table(
-        function="toy.hours",
-        settings=(),
-        data=data,
-        parts="sweep.hours",
-        for_each=True,
-        makes=("hour-{part}",),
-    )
-    item = Item(id="hours", table=table)
-    (step,) = steps(CONFIG, (Paper(id="inid-2024", items=(item,)),), "table")
-    assert step.params["by_part"] is told
+def test_an_optional_item_is_made_by_its_own_target_only(own, name):
+    made = run(CHEAP, replace(LONG, **own))
+    assert files(made) == files(run(CHEAP))
+    assert made.targets()[name] == ["results/inid-2024/long.csv"]
+    assert bool(made.table("inid-2024/long")["columns"]) == ("extra" in own)
 
 
-NAME = "inid-2024/summary.csv"
-OPTIONAL = OptionalTable("deep", "large", "0123456789abcdef", "inid-2024/summary-table")
-
-
-class Toy(Section):
-    cells: dict[str, float]
-
-
-class Other(Section):
-    scale: float
-
-
-def config(cells=(1.0, 2.0), scale=3.0, unused=4.0):
-    return SimpleNamespace(
-        inid_2024=SimpleNamespace(
-            sweep=Toy(cells=dict(zip("ab", cells, strict=True))),
-            shown=Other(scale=scale),
-            unused=Other(scale=unused),
-        )
-    )
-
-
-CELLS = Item(
-    id="cells",
-    extra="deep",
-    target="large",
-    table=Table(
-        function="toy.cell",
-        settings=("sweep",),
-        parts="sweep.cells",
-        for_each=True,
-        makes=("cells/{part}",),
-    ),
-)
-OPTIONAL_SUMMARY = Item(
-    id="summary",
-    extra="deep",
-    target="large",
-    table=Table(function="toy.summary", settings=("shown",), reads=("cells/{part}",),
-                parts="sweep.cells"),
-)  # fmt: skip
-UNUSED = Item(id="unused", table=Table(function="toy.unused", settings=("unused",)))
-OWNER = Paper(id="inid-2024", items=(CELLS, OPTIONAL_SUMMARY, UNUSED))
-PAPERS = (OWNER,)
-
-
-def digest(**settings):
-    return digest_behind(config(**settings), PAPERS, OWNER, OPTIONAL_SUMMARY)
+@pytest.mark.parametrize(("device", "gpu"), [("cuda", 1), ("cpu", 0)])
+def test_a_table_made_on_a_gpu_asks_for_one(device, gpu):
+    table = Table(function="toy.train", settings=("net",), device="net.device", for_each=True,
+                  parts="sweep.hours", makes=("net-{part}",))  # fmt: skip
+    job = run(Item(id="net", table=table), device=device).jobs()[0]
+    assert job.gpu == gpu
+    (call,) = job.calls(SimpleNamespace(part="8"))
+    assert call["keywords"] == {"part": "8"}
 
 
 def test_the_digest_depends_on_all_settings_behind_a_table_and_on_no_others():
-    assert digest() == digest(unused=5.0)
-    assert len({digest(), digest(scale=4.0), digest(cells=(1.0, 3.0))}) == 3
+    def digest(**settings):
+        return run(**settings).digest_behind("inid-2024/summary")
 
-
-def test_one_part_that_is_read_by_name_counts_as_read():
-    one = replace(
-        OPTIONAL_SUMMARY, table=replace(OPTIONAL_SUMMARY.table, reads=("inid-2024/cells/a",))
-    )
-    paper = replace(OWNER, items=(CELLS, one))
-    first, second = (
-        digest_behind(config(cells=cells), (paper,), paper, one)
-        for cells in ((1.0, 2.0), (1.0, 3.0))
-    )
-    assert first != second
-
-
-def test_items_that_read_each_other_have_a_digest():
-    loop = replace(OPTIONAL_SUMMARY, table=replace(OPTIONAL_SUMMARY.table, reads=("summary",)))
-    paper = replace(OWNER, items=(loop,))
-    assert digest_behind(config(), (paper,), paper, loop) != digest()
-
-
-def test_parts_and_default_tables_are_no_optional_tables():
-    shown = Item(id="shown", caption="It.", extra="deep", figure=Figure(function="toy.draw"))
-    paper = replace(OWNER, items=(*OWNER.items, shown))
-    tables = optional_tables(config(), (paper,))
-    assert tables == {NAME: OptionalTable("deep", "large", digest(), "inid-2024/summary-table")}
-    assert targets((paper,)) == ["deep", "large"]
-
-
-def state(folder):
-    return standing({NAME: OPTIONAL}, folder)[NAME]
+    assert digest() == digest(scale=5.0)
+    assert digest() != digest(tasks=(("california", 1.0), ("airfoil", 3.0)))
 
 
 @pytest.fixture
-def file(tmp_path):
-    path = tmp_path / NAME
+def optional(tmp_path):
+    """Run with an optional table, whose file is returned."""
+    made = run(replace(LONG, extra="deep", target="large"))
+    made.results = str(tmp_path)
+    path = tmp_path / "inid-2024/long.csv"
     path.parent.mkdir()
-    path.write_text(f"x,{DIGEST}\n1,{OPTIONAL.digest}\n2,{OPTIONAL.digest}\n")
-    record(path)
-    return path
-
-
-def record(path):
-    """Record the file as what its job made."""
-    made = Record("told", "code", {}, {str(path): file_digest(path)})
-    write_record(made, record_path(path.parents[1], OPTIONAL.stem))
-
-
-def test_a_table_of_the_settings_in_force_counts_and_its_content_tells_when_it_changes(file):
-    before = state(file.parents[1])
-    assert before["reason"] == ""
-    file.write_text(file.read_text().replace("1,", "3,"))
-    record(file)
-    after = state(file.parents[1])
-    assert after["reason"] == ""
-    assert len({before["content"], after["content"], ""}) == 3
-
-
-def test_a_table_that_was_edited_does_not_count(file):
-    file.write_text(file.read_text().replace("1,", "3,"))
-    found = state(file.parents[1])
-    assert found["content"] == ""
-    assert "changed since it was made; `make large` makes it again" in found["reason"]
-    assert standing({NAME: OPTIONAL}, file.parents[1], recorded=False)[NAME]["reason"] == ""
-
-
-def test_a_table_without_a_record_counts_where_provenance_has_the_record(file):
-    path = Path(record_path(file.parents[1], OPTIONAL.stem))
-    kept = json.loads(path.read_text())
-    path.unlink()
-    assert "of unknown origin" in state(file.parents[1])["reason"]
-    (file.parents[1] / "provenance.json").write_text(json.dumps({"jobs": {OPTIONAL.stem: kept}}))
-    assert state(file.parents[1])["reason"] == ""
-
-
-def test_a_table_that_was_not_made_does_not_count_and_the_command_is_named(tmp_path):
-    found = state(tmp_path)
-    assert found["content"] == ""
-    assert "needs the extra 'deep'; `make large` makes it" in found["reason"]
-    assert str(tmp_path / NAME) in found["reason"]
+    return made, path
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "why"),
     [
-        f"x,{DIGEST}\n1,{OPTIONAL.digest}\n2,fedcba9876543210\n",  # a row of other settings
-        "x\n1\n",
+        ("x,settings_digest\n1,OWN\n2,OWN\n", ""),
+        ("x,settings_digest\n1,OWN\n2,fedcba9876543210\n", "made with other settings"),
+        ("x\n1\n", "made with other settings"),
+        ("x,settings_digest\n", "made with other settings"),
+        (
+            None,
+            "no part of the default run, because it needs the extra 'deep'; `make large` makes it",
+        ),
     ],
 )
-def test_a_table_of_other_settings_or_without_any_does_not_count(file, text):
-    file.write_text(text)
-    found = state(file.parents[1])
-    assert found["content"] == ""
-    assert (
-        "made with other settings than those in force; `make large` makes it again"
-        in (found["reason"])
-    )
+def test_an_optional_table_counts_if_it_has_the_settings_in_force(optional, text, why):
+    made, path = optional
+    if text is not None:
+        path.write_text(text.replace("OWN", made.digest_behind("inid-2024/long")))
+    found = made.optional()["inid-2024/long.csv"]
+    assert why in found
+    assert bool(why) == bool(found)
+    assert bool(made.judged()["counted"]) == (not why)
 
 
-def test_a_table_that_cannot_be_read_does_not_count(file):
-    file.write_bytes(b"\xff\xfe")
-    assert "cannot be read" in state(file.parents[1])["reason"]
+def test_what_is_more_counts_where_it_is_and_is_kept_up_to_date(tmp_path):
+    made = run(replace(LONG, more=True))
+    made.results = str(tmp_path)
+    assert "`snakemake --cores 2 more` makes it" in made.optional()["inid-2024/long.csv"]
+    (tmp_path / "inid-2024").mkdir()
+    (tmp_path / "inid-2024/long.csv").write_text("x\n1\n")
+    assert made.optional() == {"inid-2024/long.csv": ""}
+    assert made.more() == [str(tmp_path / "inid-2024/long.csv")]
 
 
-@pytest.mark.parametrize("text", [f"x,{DIGEST}\n", ""])
-def test_a_table_without_rows_does_not_count_for_lack_of_data(file, text):
-    file.write_text(text)
-    found = state(file.parents[1])
-    assert found["content"] == ""
-    assert (
-        "has no rows, because its data or device could not be had; once they can, `make large`"
-        in (found["reason"])
-    )
+def test_code_is_that_of_the_script_the_function_and_the_settings():
+    made = Run(load("config.yaml"))
+    first, second = (made.table(f"inid-2024/{name}") for name in ("figure-2", "theory"))
+    assert code("tables", [first]) != code("tables", [second])
+    assert code("tables", [first]) != code("show", [first])

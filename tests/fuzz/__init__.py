@@ -5,9 +5,10 @@ accounts, `checks_*` the relations that must hold, `runner` runs them for a give
 time (`make fuzz`).
 """
 
+from fuzz.checks_attack import CHECKS as ATTACK
 from fuzz.checks_best import CHECKS as BEST
-from fuzz.checks_bound import CHECKS as BOUND
 from fuzz.checks_budget import CHECKS as BUDGET
+from fuzz.checks_exact import CHECKS as EXACT
 from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_frames import CHECKS as FRAMES
 from fuzz.checks_noise import CHECKS as NOISE
@@ -23,8 +24,9 @@ CHECKS = {
     **VECTOR,
     **WIDE,
     **BUDGET,
-    **BOUND,
     **BEST,
+    **EXACT,
+    **ATTACK,
     **EXTREME,
     **FRAMES,
     **SAMPLED,

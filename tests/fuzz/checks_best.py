@@ -45,7 +45,7 @@ def a_set(draws, *, product=True):
         return L2(draws.size(), of=K)
     if kind == "counts":
         m, relation = int(draws.rng.integers(1, K + 1)), draws.pick(["add-remove", "replace-one"])
-        return Counts(m, of=K, each=draws.size(), relation=relation).geometry
+        return Counts(m, of=K, each=draws.size(), whole=False, relation=relation).geometry
     if kind == "at-most":
         return AtMost(int(draws.rng.integers(1, K + 1)), of=K, each=draws.size())
     if kind == "product":

@@ -4,16 +4,35 @@ import math
 
 import mpmath as mp
 import numpy as np
+from flint import arb
 from scipy import special
 
 from dpnoise import SampledGaussian, noise_multiplier, sampled_delta, sampled_epsilon
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+from dpnoise.privacy.sampled.composition import Composition
+from dpnoise.privacy.sampled.mechanism import deltas_of
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
+    FIXED,
+    GAUSSIAN,
+    LAPLACE,
+    LESS,
+    MORE,
+    POISSON,
+    REMOVED,
+    REPLACED,
+    Kind,
+    largest_loss,
+    log_factor,
+    one_step,
+    pair_of,
+)
 from dpnoise_papers.verify.oracles import samples
 
 _SIGMAS = [0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0]
 _RATES = [1e-3, 2e-3, 4e-3, 0.005, 0.01, 0.02, 0.04, 0.05, 0.1]
 _STEPS = [100, 150, 500, 1000, 2250, 5000, 10_000, 50_000, 100_000]
 _DELTAS = [1e-5, 1e-6, 1e-7, 1e-8]
+_EXTREME_RATES = [1.0, 0.5, 1.0 - 2.0**-53, 1.0 - 1e-9, 1e-9, 1e-300, 5e-324]
 _CELLS = 1 << 15
 _FFT = 1e-13  # more than the rounding of the reference's sums
 EVERYDAY_GAP = 1e-6
@@ -49,6 +68,65 @@ def check_one_step(draws, report):
     report.require(low <= truth + tiny and truth <= high + tiny, f"{mp.nstr(truth, 17)}: {found}")
     if truth > 1e-280:
         report.require(high <= low * (1 + mp.mpf(1e-10)), f"one step is wide: {found}")
+
+
+def closed_question(draws):
+    """Return a step of any size, a direction, and an epsilon that is often the loss of an output.
+
+    Sigma is from 1e-3 to 1e6, the rate from 1e-300 to 1, epsilon from 0 to 1e5.
+    """
+    sigma = (
+        draws.between(1e-3, 1e6) if draws.chance(0.8) else draws.pick([1e-3, 0.5, 1.0, 1e3, 1e6])
+    )
+    rate = draws.between(*draws.pick([(1e-300, 1.0), (1e-6, 1.0)]))
+    rate = rate if draws.chance(0.8) else draws.pick(_EXTREME_RATES)
+    direction = draws.pick([REMOVED, ADDED, REPLACED])
+    noise = draws.pick([GAUSSIAN, LAPLACE])
+    fixed = direction == REPLACED and draws.chance(0.3)
+    kind = Kind(sigma, rate, noise, FIXED if fixed else POISSON)
+    direction = draws.pick([REPLACED, LESS, MORE]) if fixed else direction
+    pair = pair_of(kind, direction)
+    mode = draws.rng.random()
+    if mode < 0.05:
+        return kind, direction, 0.0
+    if mode < 0.25:
+        return kind, direction, draws.between(1e-300 if mode < 0.15 else 1e-6, 1e5)
+    top = largest_loss(pair)
+    if mode < 0.35 and top < 1e5:  # next to the largest loss
+        return (
+            kind,
+            direction,
+            top * (1.0 + draws.pick([-1.0, 0.0, 1.0]) / draws.between(1e3, 1e16)),
+        )
+    m, turn = pair.shift, draws.pick([-1.0, 1.0])
+    if noise == GAUSSIAN:
+        w = m * draws.rng.uniform(-3.0, 30.0) - 0.5 * turn * m * m
+    else:
+        w = m * draws.rng.uniform(-1.0, 1.0)
+    loss = log_factor(rate, w)
+    if pair.form == REPLACED:
+        loss -= log_factor(rate, -w - m * m if noise == GAUSSIAN else -m)
+    return kind, direction, min(abs(loss) * (1.0 if draws.chance(0.8) else draws.rng.random()), 1e5)
+
+
+def closed_within(kind, direction, epsilon, low, high):
+    """Return whether delta of one step is between two numbers: a proof, to any digits needed."""
+    pair = pair_of(kind, direction)
+    form, moved = REMOVED if pair.form == FIXED else pair.form, round(pair.shift * kind.sigma)
+
+    def ball():
+        return samples.delta_ball(kind.noise, form, moved / arb(kind.sigma), kind.rate, epsilon)
+
+    return samples.ball_within(ball, low, high, f"{kind}, {direction}, {epsilon!r}")
+
+
+def check_closed(draws, report):
+    """Both ends for one step of any kind and size are on either side of its delta."""
+    kind, direction, epsilon = closed_question(draws)
+    report.about("sampled")
+    found = deltas_of(*report.call(one_step, pair_of(kind, direction), epsilon)[::2])
+    held = closed_within(kind, direction, epsilon, *found)
+    report.require(held, f"{kind} {direction}: {found} is not around the delta")
 
 
 def convolved(sigma, rate, steps, epsilon, direction):
@@ -100,7 +178,7 @@ def check_reflected(draws, report):
     spread = step.rate * math.sqrt(steps * math.expm1(min(step.sigma**-2, 3.0)))
     epsilon = spread * draws.between(0.01, 2.0)
     report.about("sampled", copies=steps)
-    one = Composition({Step(step.sigma, step.rate): steps})
+    one = Composition({Kind(step.sigma, step.rate): steps})
     added = report.call(one.log_delta, epsilon, ADDED)
     removed = one.log_delta(-epsilon, REMOVED)
     low = 1.0 - math.exp(epsilon) * -math.expm1(removed.lower)
@@ -192,6 +270,7 @@ def check_wide(draws, report):
 
 CHECKS = {
     "sampled-one": (check_one_step, 1.0),
+    "sampled-closed": (check_closed, 1.0),
     "sampled-few": (check_few_steps, 1.0),
     "sampled-reflected": (check_reflected, 1.0),
     "sampled-monotone": (check_monotone, 1.0),

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import psutil
 
-from dpnoise_papers.making import FOLDER
 from pipeline_copy import command, environment
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ PAPERS = {
     "balle-wang-2018": ("figure-1a.svg",),
 }
 TARGETS = (
-    "quick/results/datasets.csv",
+    "data/prepared/diabetes.npz",
     "quick/results/flipped-huber-2023/table-3/diabetes-chosen.csv",
     *(f"quick/figures/{paper}/{name}" for paper, names in PAPERS.items() for name in names),
 )
@@ -207,7 +206,7 @@ def _digests(folder: Path, *, hidden: bool = False) -> dict[str, str]:
     found = {}
     for place in FOLDERS:
         for path in sorted((folder / place).rglob("*")):
-            if path.is_file() and FOLDER not in path.parts and (hidden or path.name[0] != "."):
+            if path.is_file() and (hidden or path.name[0] != "."):
                 digest = hashlib.sha256(path.read_bytes()).hexdigest()
                 found[path.relative_to(folder).as_posix()] = digest
     return found

@@ -38,7 +38,7 @@ def drawing(paper, item):
     files = [str(path.with_name(f"{path.name}.csv")) for path in paths(paper, item)]
     if any(PART in name for name in files) or not all(Path(name).is_file() for name in files):
         pytest.skip("not in this run")
-    tables = read_tables(files, [[] for _ in files])
+    tables = read_tables(files)
     printed = None
     if item.figure.printed:
         beside = bounds_beside if item.figure.bounds else printed_beside

@@ -12,8 +12,6 @@ from cluster import Cluster, UnavailableError
 
 from pipeline_copy import copy_into
 
-MORE = ("benchmarks", "README.md", "docs")  # measured times, and what the verdicts read
-
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
@@ -30,10 +28,4 @@ def cluster(tmp_path_factory):
 @pytest.fixture
 def copy(tmp_path):
     """Copy of what a run needs, whose own package is the one that is imported."""
-    return copy_into(tmp_path / "repository", *MORE)
-
-
-@pytest.fixture
-def other(tmp_path):
-    """Another such copy, for a run without the cluster."""
-    return copy_into(tmp_path / "other", *MORE)
+    return copy_into(tmp_path / "repository")

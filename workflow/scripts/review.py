@@ -2,29 +2,24 @@
 
 from pathlib import Path
 
-from dpnoise_papers.config import load_run, places
-from dpnoise_papers.item import papers
+from dpnoise_papers.config import places
 from dpnoise_papers.making import job
 from dpnoise_papers.result_files import write_text
-from dpnoise_papers.review.making import Folders
+from dpnoise_papers.review.making import Folders, command_options
 from dpnoise_papers.review.report import report
+from dpnoise_papers.steps import Run
 
-given, params = snakemake.input, snakemake.params
+params, page = snakemake.params, Path(snakemake.output[0])
 with job(snakemake) as log:
-    config, _ = load_run("config.yaml", *params.configfiles, overrides=params.overrides)
-    page = Path(snakemake.output[0])
+    run = Run.of(*params.files, overrides=params.overrides)
     folders = Folders(
-        results=Path(given.verdicts).parent,
-        figures=Path(places(config)["figures"]),
-        benchmarks=Path(places(config)["benchmarks"]),
+        results=Path(run.results),
+        figures=Path(run.figures),
+        benchmarks=Path(places(run.config)["benchmarks"]),
         page=page,
-        options=tuple(params.options),
+        options=tuple(command_options(params.files, params.overrides)),
     )
-    documents = {
-        "published": Path(given.published[0]).parent,
-        "choices": next(iter(given.get("choices", ())), ""),
-    }
-    optional = {path: state["reason"] for path, state in params.optional.items()}
-    text = report(config, papers(), folders, optional=optional, **documents)
+    documents = {"published": "published", "choices": "docs/choices.md"}
+    text = report(run, folders, optional=run.optional(), **documents)
     write_text(text, page)
     log.append(f"{page}: {len(text.encode('utf-8'))} bytes")

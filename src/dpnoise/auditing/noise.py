@@ -1,4 +1,4 @@
-"""Audit of the noise of this package, one or every family, or of a sampler that claims to draw it.
+"""Audit of the noise of this package, or of a sampler that claims to draw it.
 
 Samples are held against the whole privacy profile of the noise, which common events can refute:
 noise that is 10 % too small shows in a million draws, although what it adds to a delta of 1e-6 at
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems
 from dpnoise.auditing.audit import (
     AuditQuestion,
     choosing_size,
@@ -23,15 +23,9 @@ from dpnoise.auditing.audit import (
 )
 from dpnoise.auditing.events import likelihood
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
-from dpnoise.calibration.calibrate import calibrate
-from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
 from dpnoise.joint.noise import JointNoise
-from dpnoise.joint.vectors import KNorm, Staircase2D
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.stepwise import staircase_2d_gamma
-from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
@@ -51,7 +45,6 @@ def audit_noise(
     delta: float = 0.0,
     sampler: Sampler | None = None,
     false_alarm: float = FALSE_ALARM,
-    audits: int = 1,
     size: int = SIZE,
     seed: Seed = 0,
 ) -> Audit:
@@ -76,9 +69,7 @@ def audit_noise(
         What is audited: a function of (number of draws, generator) that returns independent draws,
         shape (n,) or (n, K); the noise's own `rvs` by default.
     false_alarm : float
-        In (0, 1): how likely one of the audits contradicts a true claim, at most.
-    audits : int
-        How many audits share that rate, from 1 to 1e6; each gets its part.
+        In (0, 1): how likely a true claim is contradicted, at most.
     size : int
         How many draws, from 4 to 2^40.
     seed : int or numpy.random.Generator
@@ -111,8 +102,6 @@ def audit_noise(
         problems.number("epsilon", epsilon, low=0.0, high=700.0)
     problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
     problems.number("false_alarm", false_alarm, low=0.0, high=1.0, open_low=True, open_high=True)
-    some = is_integer(audits) and 1 <= audits <= 10**6
-    problems.require(some, "audits", "a whole number from 1 to 1000000", audits)
     expected = "a function of (number of draws, generator)"
     problems.require(sampler is None or callable(sampler), "sampler", expected, sampler)
     total, rng = read_size(problems, size), read_generator(problems, seed)
@@ -133,7 +122,7 @@ def audit_noise(
             raise ValueError(message)
         return draws, draws + shift
 
-    plan = AuditQuestion(delta, claim, 1.0 - false_alarm / audits)
+    plan = AuditQuestion(delta, claim, 1.0 - false_alarm)
     choosing = choosing_size(total)
     statistics = likelihood(noise, shift)
     # It is this audit that shifts the draws, in doubles: their low-order bits say nothing.
@@ -177,84 +166,3 @@ def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
     if isinstance(noise, list | tuple):
         return np.broadcast_to(np.asarray(sensitivity, dtype=float), (len(noise),)).copy()
     return np.atleast_1d(np.asarray(sensitivity, dtype=float))
-
-
-def audit_families(
-    *,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    false_alarm: float = 0.01,
-    size: int = SIZE,
-    seed: Seed = 0,
-) -> dict[str, Audit]:
-    """Audit of the samplers of all noise families, each calibrated for one budget.
-
-    Parameters
-    ----------
-    epsilon : float
-        From 1e-9 to 100.
-    delta : float
-        From 1e-250 to below 1.
-    false_alarm : float
-        In (0, 1): how likely any of the audits contradicts its claim although all are true, at
-        most. Each gets an equal part of it.
-    size : int
-        How many draws of each family.
-    seed : int or numpy.random.Generator
-        Of the draws.
-
-    Returns
-    -------
-    dict of str to Audit
-        By the name of the family: noise of one number at sensitivity 1, noise on the integers at
-        sensitivity 1, joint noise of two coordinates in a unit ball.
-
-    Raises
-    ------
-    ValueError
-        Naming everything that is wrong with the arguments.
-
-    Examples
-    --------
-    >>> from dpnoise import audit_families
-    >>> found = audit_families(size=20_000)
-    >>> len(found), any(one.contradicted for one in found.values())
-    (17, False)
-    """
-    problems = Problems("audit of all families")
-    problems.number("epsilon", epsilon, low=1e-9, high=100.0)
-    problems.number("delta", delta, low=1e-250, high=1.0, open_high=True)
-    rng = read_generator(problems, seed)
-    problems.raise_if_any()
-    noise = _calibrated(epsilon, delta)
-    return {
-        name: audit_noise(
-            one,
-            sensitivity,
-            epsilon=epsilon,
-            delta=delta,
-            false_alarm=false_alarm,
-            audits=len(noise),
-            size=size,
-            seed=rng,
-        )
-        for name, (one, sensitivity) in noise.items()
-    }
-
-
-def _calibrated(epsilon: float, delta: float) -> dict[str, tuple[Any, Any]]:
-    """Noise of every family for one budget, with its sensitivity."""
-    found: dict[str, tuple[Any, Any]] = {
-        name: (calibrate(name, epsilon=epsilon, delta=delta).noise, 1.0)
-        for name in (*FAMILIES, *INTEGER_FAMILIES)
-    }
-    ball = L2(1.0, of=2)
-    for name in JOINT_FAMILIES:
-        found[f"{name} (joint)"] = (
-            calibrate_joint(name, ball, epsilon=epsilon, delta=delta).noise,
-            ball,
-        )
-    found["k-norm"] = KNorm(1, 2, 1.0 / epsilon), 1.0
-    gamma = float(staircase_2d_gamma(epsilon))
-    found["staircase-2d"] = Staircase2D(epsilon, 1.0, gamma), 1.0
-    return found

@@ -98,9 +98,6 @@ class Calibration:
         (`dpnoise.privacy.second`).
     budget : Budget, optional
         What was asked for.
-    optimal_within : float, optional
-        With a global certificate: no noise of the family keeps the budget with a variance below
-        `variance` times 1 - optimal_within. None where it was not asked for.
     sensitivity : Sensitivity, optional
         The set that was asked for, with its relation; None where a number was.
     epsilon : float, optional
@@ -115,7 +112,6 @@ class Calibration:
     infimum: float
     certified_by: tuple[str, ...] = ()
     budget: Budget | None = field(default=None, repr=False, compare=False)
-    optimal_within: float | None = None
     sensitivity: Sensitivity | None = field(default=None, repr=False, compare=False)
     epsilon: float | None = field(default=None, repr=False, compare=False)
 

@@ -1,19 +1,16 @@
-"""Noise of minimum variance for a privacy budget: the public `calibrate` and `variance_bound`.
+"""Noise of minimum variance for a privacy budget: the public `calibrate`.
 
 Each family is calibrated by the methods that its entry here names. Whatever is found is certified,
 and enlarged if need be, in `dpnoise.calibration.budget`, and checked by another account
 (`dpnoise.privacy.second`).
 
-`calibrate` searches, and what it returns is the best that it found. On request, and in
-`variance_bound`, intervals that cover all shapes of the family are excluded one by one
-(`dpnoise.calibration.cover`). What is left is a proof that no noise of the family keeps the budget
-with less variance; docs/variance-bound.md has the theorems.
+`calibrate` searches, and what it returns is the best that it found.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -22,15 +19,6 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import integers, scalar
 from dpnoise.calibration.budget import Budget, Calibration, check_budget, cross_checked
-from dpnoise.calibration.cover import (
-    MOST_INTERVALS,
-    RTOL,
-    certified_optimum,
-    check_certificate,
-    check_coverable,
-    global_cover,
-    shapes_of,
-)
 from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.published import (
     BOX,
@@ -60,7 +48,6 @@ from dpnoise.sensitivity.integer_points import read_parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise.calibration.cover import Cell
     from dpnoise.calibration.published import Box
     from dpnoise.noise.base import Noise
 
@@ -77,7 +64,6 @@ def calibrate(
     method: str = "exact",
     box: Box | None = None,
     resolution: tuple[int, int] | None = None,
-    certificate: str | None = None,
 ) -> Calibration:
     """Noise of minimum variance that keeps a privacy budget.
 
@@ -116,16 +102,12 @@ def calibrate(
         For "grid": how many equidistant values of each; (1500, 500) by default, at most (200000,
         1000000) for one coordinate and (3000, 3000) for several, where each line takes
         milliseconds.
-    certificate : {"global"}, optional
-        For "exact" and a positive delta: proof that no noise of the family has a variance that is
-        less by more than the share `Calibration.optimal_within`, about 1e-3, in seconds
-        (`variance_bound`). Noise on the integers has none.
 
     Returns
     -------
     Calibration
-        With attributes noise, delta, variance, method, attained, infimum, certified_by and
-        optimal_within; for a set also sensitivity, epsilon and promise.
+        With attributes noise, delta, variance, method, attained, infimum and certified_by; for a
+        set also sensitivity, epsilon and promise.
 
     Raises
     ------
@@ -149,13 +131,13 @@ def calibrate(
     to 1e-4, within which `best` prefers the smaller delta). Huber and Subbotin noise with delta = 0
     is Laplace noise, which `best` finds as "laplace".
 
-    Tested, and proved only with `certificate="global"`: that no noise of the family has less
-    variance. Against dense scans of the shapes under the same account, "exact" is within 5e-9
-    for flipped Huber, offset symmetric Gaussian and truncated Laplace noise with K = 1, within
-    1e-8 for Subbotin and Huber noise with K = 1, and within 1e-7 for K > 1; where the family has
-    a Gaussian, Laplace or pure Laplace limit it is not worse than that by more. Staircases are
-    those with steps as wide as the sensitivity. Close to pure Laplace noise with a delta
-    below about 1e-10 the search is short, by a count of evaluations, and may leave more.
+    Tested, not proved: that no noise of the family has less variance. Against dense scans of the
+    shapes under the same account, "exact" is within 5e-9 for flipped Huber, offset symmetric
+    Gaussian and truncated Laplace noise with K = 1, within 1e-8 for Subbotin and Huber noise with
+    K = 1, and within 1e-7 for K > 1; where the family has a Gaussian, Laplace or pure Laplace limit
+    it is not worse than that by more. Staircases are those with steps as wide as the sensitivity.
+    Close to pure Laplace noise with a delta below about 1e-10 the search is short, by a count of
+    evaluations, and may leave more.
     "grid" and "sufficient" are the papers', the first exact on its grid, the second the
     minimum under its condition.
 
@@ -174,7 +156,7 @@ def calibrate(
     """
     if isinstance(sensitivity, Sensitivity):
         refused: dict[str, object] = {"box": box, "resolution": resolution}
-        refused |= {"certificate": certificate, "method": None if method == "exact" else method}
+        refused["method"] = None if method == "exact" else method
         return _for_set(family, (epsilon, delta), sensitivity, dimension, refused)
     problems = Problems("calibration")
     known = read_family(problems, family)
@@ -188,8 +170,6 @@ def calibrate(
         if good:
             budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
             check_request(problems, known, budget, name)
-    if certificate is not None:
-        check_certificate(problems, certificate, known.kind if named else None, name, delta)
     if name == "grid":
         check_grid(problems, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
     else:
@@ -206,9 +186,7 @@ def calibrate(
             f"the accounts reach ({error})"
         )
         raise RuntimeError(message) from error
-    if certificate is None:
-        return cross_checked(found, budget)
-    return cross_checked(certified_optimum(known.kind, budget, found), budget)
+    return cross_checked(found, budget)
 
 
 def _found(
@@ -266,116 +244,6 @@ def _for_set(
         found = cross_checked(_found(known, budget, "exact", BOX, RESOLUTION), budget)
         return replace(found, sensitivity=ball, epsilon=budget.epsilon)
     return on_set(cast("type[IntegerNoise]", known.kind), ball, parts, budget)
-
-
-_MINIMUM_RTOL, _MAXIMUM_RTOL = 1e-6, 0.5
-
-
-@dataclass(frozen=True)
-class VarianceBound:
-    """A lower bound on the variance of all noise of a family that keeps a budget.
-
-    Attributes
-    ----------
-    variance : float
-        No noise of the family keeps the budget with a smaller variance per coordinate. 0 where
-        nothing could be proved.
-    found : Calibration
-        The best noise that is known to keep the budget.
-    parameter : str
-        What the shapes of the cells are, as an expression in the parameters of the family.
-    cells : tuple of Cell
-        Intervals of shapes that cover the family, in order. `Cell.noise` (for sensitivity 1) is
-        more private than all noise with a shape in `Cell.shapes` and at most this variance, and
-        `Cell.log_delta` is a proved lower bound on the logarithm of its delta: more than the
-        budget allows.
-    """
-
-    variance: float
-    found: Calibration
-    parameter: str
-    cells: tuple[Cell, ...]
-
-    @property
-    def optimal_within(self) -> float:
-        """The share of the variance of `found` by which other noise of the family may be better."""
-        return 1.0 - self.variance / self.found.variance
-
-
-def variance_bound(
-    family: str | Kind,
-    *,
-    epsilon: float,
-    delta: float,
-    sensitivity: float = 1.0,
-    dimension: int = 1,
-    rtol: float = RTOL,
-    max_cells: int = MOST_INTERVALS,
-) -> VarianceBound:
-    """Proved lower bound on the variance of all private noise of a family.
-
-    Parameters
-    ----------
-    family : str or type
-        Gaussian, Laplace, flipped Huber, offset symmetric Gaussian, Huber, truncated Laplace,
-        staircase or Subbotin noise, by name or by class; or one with a scale as its only
-        parameter.
-    epsilon, delta : float
-        The budget, as for `calibrate`; delta positive.
-    sensitivity : float
-        In the units of the query, as for `calibrate`.
-    dimension : int
-        K, as for `calibrate`.
-    rtol : float
-        The relative distance from the best noise found at which the bound is sought, from 1e-6 to
-        0.5. The number of cells grows like 1 / rtol or slower, at some milliseconds each.
-    max_cells : int
-        How many intervals are looked at, at least 1. Where these are too few the bound is lower.
-
-    Returns
-    -------
-    VarianceBound
-        With attributes variance, found, parameter, cells and optimal_within.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or the family cannot be covered; the message names every
-        problem.
-    RuntimeError
-        If `calibrate` could not verify its noise.
-
-    Notes
-    -----
-    Proved, under the assumptions of `vector_profile`: every noise of the family with a variance
-    below the bound has a delta at epsilon above the budget's. The staircases are those with
-    steps as wide as the sensitivity.
-
-    Examples
-    --------
-    >>> from dpnoise import variance_bound
-    >>> bound = variance_bound("flipped-huber", epsilon=0.3, delta=1e-8, dimension=5)
-    >>> bound.variance < bound.found.variance < 1.0011 * bound.variance
-    True
-    """
-    problems = Problems("variance bound")
-    kind = read_family(problems, family).kind
-    check_coverable(problems, kind, delta)
-    problems.number("rtol", rtol, low=_MINIMUM_RTOL, high=_MAXIMUM_RTOL)
-    good = is_integer(max_cells) and int(max_cells) >= 1
-    problems.require(good, "max_cells", "a whole number of at least 1", max_cells)
-    problems.raise_if_any()
-    found = calibrate(
-        kind, epsilon=epsilon, delta=delta, sensitivity=sensitivity, dimension=dimension
-    )
-    assert not issubclass(kind, IntegerNoise)  # noqa: S101  (they cannot be covered)
-    budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
-    proved, best = global_cover(kind, budget, found, float(rtol), int(max_cells))
-    if best is not found:
-        best = cross_checked(best, budget)
-    shapes = shapes_of(kind)
-    assert shapes is not None  # noqa: S101  (checked above)
-    return VarianceBound(proved.variance, best, shapes.parameter, proved.cells)
 
 
 class Calibrator(NamedTuple):

@@ -291,7 +291,7 @@ def on_set(
     delta, names = certified_on_parts([noise] * len(parts), parts, goal.epsilon, goal.delta)
     variance = noise.var()
     return Calibration(
-        noise, delta, variance, "exact", True, variance, names, None, None, ball, goal.epsilon
+        noise, delta, variance, "exact", True, variance, names, None, ball, goal.epsilon
     )
 
 

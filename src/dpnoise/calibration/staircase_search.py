@@ -3,9 +3,14 @@
 With steps as wide as the sensitivity each coordinate has the losses -e, 0 and e, e the epsilon of
 the staircase. A share epsilon / K for each coordinate makes the noise (epsilon, 0)-DP and leaves
 delta unused; in many coordinates, where losses cancel, a far larger e keeps (epsilon, delta). At a
-fixed gamma delta rises with e and the variance falls (docs/variance-bound.md, section 4), so that
-the budget determines e. What is left is the variance as a function of gamma: it is scanned, and its
-two least local minima are refined.
+fixed gamma delta rises with e and the variance falls, so that the budget determines e. What is left
+is the variance as a function of gamma: it is scanned, and its two least local minima are refined.
+
+Why: let b = exp(-e), q = gamma + b (1 - gamma), and tau the total variation distance of a shift by
+the width of a step, tau = (1 - b) min(1/2, gamma + b (1/2 - gamma)) / q. One coordinate has
+delta(eps) = tau (1 - e^(eps - e))_+ / (1 - b), which rises with e and tau. tau rises with e, as
+1 - b and (1 - b) / q fall with b and b / q rises. The step and the place within it, which are
+independent, fall stochastically as e rises, and so does the variance.
 
 Staircase noise on the integers with a fall at r has the losses of the continuous staircase with
 gamma = (r - 1/2) / sensitivity, and its variance less 1/12 (`dpnoise.noise.integers`).

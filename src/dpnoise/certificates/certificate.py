@@ -19,7 +19,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
-from dpnoise.certificates.checker import ERRORS, check, enclosure
+from dpnoise.certificates.checker import CHECKER, ERRORS, check, enclosure
 from dpnoise.certificates.codec import (
     DIGEST,
     MOST_BYTES,
@@ -51,7 +51,6 @@ _FIELDS = {
     *("format", "format_version", "package_version", "noise", "sensitivity", "dimension"),
     *("relation", "epsilon", "delta", "certified_by", DIGEST),
 }
-CHECKER = "independent checker"
 _ROUNDING = Fraction(1, 2**30)  # another processor rounds the account otherwise
 
 
@@ -277,7 +276,8 @@ def check_claim(
         problems.add(f"epsilon: expected a double, got {epsilon}")
     if lower is not None and upper is not None and not 0 <= lower <= upper <= 1:
         problems.add(f"delta: expected 0 <= lower <= upper <= 1, got {lower} and {upper}")
-    if noise is not None and not is_known(noise):
+    known = is_known(noise) and not isinstance(noise, Sensitivity)
+    if noise is not None and not known:
         problems.add(f"noise: expected noise of this package, or a tuple of it, got {noise!r}")
     elif noise is not None and isinstance(sensitivity, Sensitivity):
         expected = f"for {sensitivity.dimension} coordinates, as the sensitivity has"
@@ -430,8 +430,9 @@ def certify(
     except ValueError as error:
         problems.add(str(error))
     noise = getattr(noise, "certified", noise)  # before it is rounded, for instance
-    if isinstance(noise, list | np.ndarray):
+    if isinstance(noise, list) or np.ndim(noise) == 1:
         noise = tuple(noise)
+    problems.require(noise is not None, "noise", "noise of this package, or a tuple of it", noise)
     good = problems.number("epsilon", epsilon, low=0.0, high=1e4)
     exact = Fraction(float(epsilon)) if good else None  # type: ignore[arg-type]
     check_claim(problems, noise=noise, sensitivity=ball, relation=relation, epsilon=exact)
@@ -522,11 +523,12 @@ def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
     if found.lower < certificate.lower:
         expected = f"at most {float(found.lower)!r}, derived again"
         problems.add(f"delta.lower: expected {expected}, got {float(certificate.lower)!r}")
+    independent = _independently(problems, certificate)
     same = certificate.package_version == __version__
-    if same and certificate.certified_by != found.certified_by:
+    # What the checker covers it judges by itself, names included, which is the same everywhere.
+    if same and not independent and certificate.certified_by != found.certified_by:
         names = list(certificate.certified_by)
         problems.add(f"certified_by: expected {list(found.certified_by)}, got {names}")
-    independent = _independently(problems, certificate)
     problems.raise_if_any(CertificateError)
     return Verification(certificate, found.lower, found.upper, found.certified_by, independent)
 

@@ -2,9 +2,9 @@
 
     python checker.py certificate.json ...
 
-Exit code 0: verified. 1: refused, as damaged, newer, or not proved. 2: no such file. 3: not covered
-by this checker, or by a Python before 3.8. It shares nothing with the package dpnoise, whose
-docs/certificates.md has the mathematics and whose command `dpnoise checker` prints this file.
+Exit code 0: verified, or its upper bound alone. 1: refused, as damaged, newer, or not proved. 2: no
+such file. 3: not covered by this checker, or by a Python before 3.8. It shares nothing with the
+package dpnoise, whose docs/certificates.md has the mathematics; `dpnoise checker` prints this file.
 """
 
 from __future__ import annotations
@@ -14,28 +14,34 @@ import json
 import math
 import sys
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any, Tuple
 
 BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
+SMALLEST = Fraction(1e-100)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
 ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity epsilon
-    gamma; truncated-laplace: beta bound; norm-staircase: ball epsilon gamma; box: lambdas;
-    radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
-    at-most: each m of; add-remove-counts: each m of; replace-one-counts: each m of;
-    exact-counts: each m of; product: blocks; independent: scales unit; delta: lower upper;
-    spheroid: across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes;
-    blocks: blocks dimension; block: coordinates noise;
-    certificate: certified_by delta digest dimension epsilon format format_version noise
-    package_version relation sensitivity"""  # what is understood; of noise first its scale
+KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity
+    epsilon gamma; discrete-staircase: sensitivity epsilon r; truncated-laplace: beta bound;
+    norm-staircase: ball epsilon gamma; box: lambdas; radial: ball bound power scale; l1:
+    radius of; l2: radius of; linf: radius of; ellipsoid: axes; at-most: each m of;
+    add-remove-counts: each m of whole; replace-one-counts: each m of whole; exact-counts:
+    each m of whole; product: blocks; independent: scales unit; delta: lower upper; spheroid:
+    across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes; blocks: blocks
+    dimension; block: coordinates noise; certificate: certified_by delta digest dimension
+    epsilon format format_version noise package_version relation
+    sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
-TYPES.update({"coordinates": list, "dimension": int})
+TYPES.update({"coordinates": list, "dimension": int, "whole": bool, "r": int})
+CHECKER = "independent checker"
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
 ROUND = "l2", "ellipsoid"
+ACCOUNTS = """scalar profile, vector profile, basic composition, dominating Laplace noise,
+    largest loss, greatest loss, layers of the norm, integer points, concentrated privacy"""
 Found = Tuple["Interval", bool]
 
 
@@ -171,6 +177,26 @@ def number(text: Any) -> Fraction:
     return Fraction(text)
 
 
+def doubles(data: Any) -> None:
+    """An error unless all numbers of noise or a set are doubles of sizes that the package takes."""
+    for part in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        doubles(part)
+    if isinstance(data, str) and data[:1].isdigit():
+        found = number(data)
+        if found != 0 and not SMALLEST <= found <= 1 / SMALLEST:
+            raise NotImplementedError("parameters below 1e-100 or above 1e100")
+        if float(found) != found:
+            raise ValueError(f"number: expected a double, got {data[:40]!r}")
+
+
+def step(noise: Any, K: int = 0) -> Fraction:
+    """The epsilon of a staircase, also in a norm of K coordinates, that the package takes."""
+    found = number(noise["epsilon"])
+    if found > 700 or (K > 0 and found * 2**21 < 2 * K + 170):
+        raise NotImplementedError("staircases of too many steps, or too steep ones")
+    return found
+
+
 def kind_of(data: Any, kind: str = "") -> str:
     """The kind of an object, which has the keys of that kind and no others."""
     own, kind = [] if kind else ["kind"], kind or data["kind"]
@@ -219,6 +245,14 @@ def patterns(m: int, K: int, kind: str) -> list[tuple[int, int]]:
         return [(min(m, K - m),) * 2]
     up = [m] if kind == "add-remove-counts" or 2 * m <= K else range(K - m, m + 1)
     return [(n, 0 if kind == "add-remove-counts" else min(m, K - n)) for n in up]
+
+
+def moved(factor: Any) -> int:
+    """How many coordinates of a factor a difference changes at once, at most."""
+    sides, m, kind = factor
+    if kind.endswith("counts"):
+        return max(map(sum, patterns(m, len(sides), kind)))
+    return m if kind == "at-most" else sum(side > 0 for side in sides)
 
 
 def largest_sum(ball: Any, weights: list[Fraction], power: int) -> Interval:
@@ -363,7 +397,7 @@ def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
     return [found.get(k, (found[min(found)][0], ZERO)) for k in range(K)]
 
 
-def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911
+def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911, PLR0912
     """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
     ball = factors(sensitivity)
     sides = [side for some, _, _ in ball for side in some]
@@ -378,35 +412,53 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         oval = kind_of(unit) == "spheroid"
         norm = root(Interval(in_spheroid(unit, ball)[0])).hi if oval else size(ball, factors(unit))
         if kind == "norm-staircase":
-            return of_loss(number(noise["epsilon"]) * math.ceil(norm), epsilon, laplace=False)
+            return of_loss(step(noise, len(sides)) * math.ceil(norm), epsilon, laplace=False)
         if (noise["power"], noise["bound"]) == ("1", "infinity"):
             return of_loss(norm / number(noise["scale"]), epsilon, laplace=True)
         raise NotImplementedError("radial noise other than K-norm noise")
     pairs = by_coordinate(noise, len(sides))
     units, scales = [one for one, _ in pairs], [scale for _, scale in pairs]
     kinds = {kind_of(one) for one in units}
-    kind, alone = min(kinds), sum(side > 0 for side in sides) == 1
-    if len(kinds) > 1 or kind not in list(FIELDS)[: 4 + alone]:  # truncated only if alone
+    alike = units.count(units[0]) == len(units) or sum(side > 0 for side in sides) == 1
+    kind, alone = min(kinds), alike and sum(map(moved, ball)) == 1
+    if len(kinds) > 1 or kind not in list(FIELDS)[: 5 + alone]:  # truncated only if alone
         raise NotImplementedError(f"coordinates with noise of kind {kinds}")
     if kind.startswith("discrete") and ({*scales} != {1} or any(x % 1 for x in sides)):
         raise ValueError("sensitivity: expected integers, and no scales, for noise on the integers")
     if len(pairs) != len(sides):
         raise ValueError("noise: expected as many scales as coordinates")
-    own = [number(one[FIELDS[kind][0]]) for one in units]
+    for one in units if kind == "discrete-staircase" else []:
+        if type(one["sensitivity"]) is not int or not 0 < one["r"] <= one["sensitivity"]:
+            raise ValueError("discrete-staircase: expected whole numbers, r up to the sensitivity")
+    own = [one[FIELDS[kind][0]] for one in units]
+    own = [Fraction(x) if kind == "discrete-staircase" else number(x) for x in own]
     weights = inverse([x * y for x, y in zip(scales, own)], ball)
     if kind == "gaussian":
         return gaussian(largest_sum(ball, weights, 2), epsilon), True
-    changes = [(w * x, one) for w, x, one in zip(weights, sides, units) if x]
-    change, one = changes[0]
+    changes = [w * x for w, x in zip(weights, sides)]
+    change = max(changes)
+    one = units[changes.index(change)]
     if kind == "truncated-laplace":
         return truncated(change, number(one["bound"]) / number(one["beta"]), epsilon), True
     if kind.endswith("laplace"):
         plain, loss = kind == "laplace", change if alone else largest_sum(ball, weights, 1).hi
         return of_loss(loss, epsilon, laplace=plain, exact=plain and alone)
-    loss = sum((number(x["epsilon"]) * math.ceil(d) for d, x in changes), ZERO)
-    if not alone or change > 1 or loss <= epsilon:
+    steps, loss = iter([step(x) * math.ceil(d) for d, x in zip(changes, units)]), ZERO
+    for factor in ball:
+        loss += sum(sorted(islice(steps, len(factor[0])))[-moved(factor) :], ZERO)
+    if not alone or change > 1 or loss <= epsilon or kind != "staircase":
         return of_loss(loss, epsilon, laplace=False)
     return staircase(change, loss, number(one["gamma"]), epsilon), True
+
+
+def provenance(version: str, names: Any, noise: str) -> None:
+    """An error unless these are a version, and an account of such noise, alone or beside this."""
+    text = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+!-"
+    if not 0 < len(version) <= 40 or not set(version) <= set(text):
+        raise ValueError(f"package_version: expected such as '0.1.0', got {version[:40]!r}")
+    known = "Gaussian profile" if "gaussian" in noise else " ".join(ACCOUNTS.split())
+    if names[:1] not in [[x] for x in known.split(", ")] or names[1:] not in ([], [CHECKER]):
+        raise ValueError(f"certified_by: expected one of {known}; and {CHECKER}, or no more")
 
 
 def check(data: bytes) -> str:
@@ -424,9 +476,11 @@ def check(data: bytes) -> str:
     text = json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
     if content["digest"] != "sha256:" + hashlib.sha256(text).hexdigest():
         raise ValueError("digest: expected that of the content, which was changed")
-    lower, upper = number(content["delta"]["lower"]), number(content["delta"]["upper"])
+    doubles([content["noise"], content["sensitivity"]])
+    lower, upper = (number(content["delta"][end]) for end in ("lower", "upper"))
     epsilon, relation = number(content["epsilon"]), content["relation"]
     found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
+    provenance(content["package_version"], content["certified_by"], str(content["noise"]))
     ball = factors(content["sensitivity"])
     other = {"add-remove": {*COUNTS[1:]}, "replace-one": {COUNTS[0]}}
     good = repr(content["dimension"]) == repr(sum(len(sides) for sides, _, _ in ball))
@@ -436,8 +490,10 @@ def check(data: bytes) -> str:
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):
         shown = float(upper)
         shown = shown if shown >= upper else shown * (1 + 2**-52) + 5e-324  # the next doubles
-        note = "" if exact or lower == 0 else "; delta.lower is not proved here"
-        return f"delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
+        what, note = "verified", ""
+        if lower > 0 and not exact:
+            what, note = "upper bound verified", "; delta.lower is not proved here"
+        return f"{what}: delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
     message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
     raise (ValueError if found.lo > upper or lower > found.hi else NotImplementedError)(message)
 
@@ -453,7 +509,7 @@ def main(paths: list[str]) -> int:
     codes = [0]
     for path in paths:
         try:
-            code, message = 0, f"verified: {check(Path(path).read_bytes())}"
+            code, message = 0, check(Path(path).read_bytes())
         except OSError as error:
             code, message = 2, f"not read: {error}"
         except NotImplementedError as error:

@@ -1,9 +1,9 @@
 """JSON of certificates: noise and sensitivity sets as plain data and back, numbers as exact text.
 
 An object is its kind, the class in kebab case, and its parameters by name: doubles as fractions,
-counts as integers. The relation of a set is stated once, by the certificate. `IndependentNoise` and
-`BlockNoise` have arrays, and are written by hand. Whatever is read is written again and compared,
-so that each object has one form only.
+counts as integers, choices as true or false. The relation of a set is stated once, by the
+certificate. `IndependentNoise` and `BlockNoise` have arrays, and are written by hand. Whatever is
+read is written again and compared, so that each object has one form only.
 
 Numbers are 'p/q' in lowest terms, 'p' for integers; a double is a rational number, so nothing is
 rounded. The JSON has no ambiguity: no key twice, no numbers but integers, and a digest of the
@@ -27,7 +27,7 @@ from dpnoise._validation import is_integer
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
@@ -56,7 +56,6 @@ SETS: dict[str, type[Sensitivity]] = {
     "product": Product,
 }
 OTHER_FAMILIES: dict[str, type] = {
-    "histogram": Histogram,
     "radial": RadialNoise,
     "correlated-gaussian": CorrelatedGaussian,
     "norm-staircase": NormStaircase,
@@ -114,7 +113,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, Sensitivity):
         message = f"certificate: expected a set of kind {', '.join(SETS)}, got {value!r}"
         raise ValueError(message)  # noqa: TRY004  (a set, but not one that a file can state)
-    return value if is_integer(value) else text_of(value)
+    return value if isinstance(value, bool) or is_integer(value) else text_of(value)
 
 
 def _require_keys(data: dict[str, Any], names: set[str]) -> None:
@@ -130,7 +129,7 @@ def _parameter(value: Any) -> Any:  # noqa: ANN401
         return set_of(value)
     if isinstance(value, list):
         return tuple(_parameter(part) for part in value)
-    return value if is_integer(value) else double_of(value)
+    return value if isinstance(value, bool) or is_integer(value) else double_of(value)
 
 
 def _built(kind: Callable[..., Any], data: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -60,7 +60,8 @@ def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
-    names = ("epsilon", "delta", "error", *(name for name in ("family", "integer") if given[name]))
+    more = [name for name in ("family", "integer") if given[name] is not None]
+    names = ("epsilon", "delta", "error", *more)
     return ball, {name: given[name] for name in names}
 
 

@@ -58,11 +58,6 @@ _MOST_EPSILONS = 1000
 @click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
 @click.option("--dimension", type=Whole(), default=1, metavar="K", help="Number of coordinates.")
 @click.option("--method", type=Name(METHODS), default="exact", show_default=True)
-@click.option(
-    "--global-certificate",
-    is_flag=True,
-    help="Prove how far above the least variance of the family the noise is, in seconds.",
-)
 @certificate_option
 @json_option
 def calibrate(
@@ -70,7 +65,6 @@ def calibrate(
     family: str,
     relation: str | None,
     certificate: str | None,
-    global_certificate: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Noise of minimum variance in one family.
@@ -98,13 +92,6 @@ def calibrate(
     if isinstance(dimension, str) or dimension < 1:
         problems.add(f"--dimension: expected a whole number of at least 1, got {dimension!r}")
     require_name(problems, "method", given["method"], METHODS)
-    if global_certificate:
-        from dpnoise.calibration.calibrate import read_family
-        from dpnoise.calibration.cover import GLOBAL, check_certificate
-
-        kind = read_family(Problems("family"), family).kind if family in FAMILIES else None
-        check_certificate(problems, GLOBAL, kind, given["method"], given["delta"])
-        given["certificate"] = GLOBAL
     problems.raise_if_any()
     found = find(family, **given)
     if certificate:
@@ -124,14 +111,9 @@ def calibrate(
     if not found.attained:
         limit = f"none of this family has minimum variance; its limit has {found.infimum:.6g}"
         rows.insert(3, ("limit", limit))
-    if found.optimal_within is not None:
-        bound = lower(found.variance * (1.0 - found.optimal_within), 6)
-        proved = f"no noise of this family has less than {bound}, proved"
-        rows.insert(3, ("least of the family", proved))
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
     title = f"{family} noise for sensitivity {size!r}, dimension {dimension}, {budget}"
     names = ["noise", "delta", "variance", "method", "attained", "infimum", "certified_by"]
-    names += ["optimal_within"] * global_certificate
     request = {"family": family, "relation": relation, **given}
     data = {"request": request, **{name: getattr(found, name) for name in names}}
     data["promise"] = sentence

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 REFUSED = 1  # exit code: a claim is contradicted, or not confirmed
 _NO_PROOF = "a claim that is not contradicted is not proved: privacy rests on proofs, not on audits"
-_BUDGET = {"epsilon": 1.0, "delta": 1e-6}  # of all families
 _NO_SIGNATURE = (
     "a digest shows damage and is no signature: confirmed is that the noise protects the stated "
     "sensitivity, not who wrote the file, nor that a query has that sensitivity"
@@ -44,7 +43,6 @@ _NO_SIGNATURE = (
     metavar="FIRST.csv SECOND.csv",
     help="Outputs of any sampler on two neighbouring inputs, one a row, instead of a family.",
 )
-@click.option("--families", is_flag=True, help="All families, for one budget, instead of one.")
 @click.option("--epsilon", type=Number(), metavar="E", help="The claimed epsilon.")
 @click.option("--delta", type=Number(), metavar="D", help="The claimed delta; 0 by default.")
 @click.option(
@@ -68,11 +66,10 @@ def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
     from dpnoise._validation import Problems
 
     problems = Problems("audit")
-    kinds = ("family", "outputs", "families")
-    stated = [kind for kind in kinds if given[kind]]
+    stated = [kind for kind in ("family", "outputs") if given[kind]]
     if len(stated) != 1:
         got = " and ".join(stated) or "none"
-        problems.add(f"audit of what: expected one of FAMILY, --outputs, --families, got {got}")
+        problems.add(f"audit of what: expected FAMILY or --outputs, got {got}")
     for name in (
         *(("sensitivity", "parameters") if "family" not in stated else ()),
         *(("size", "seed") if "outputs" in stated else ()),
@@ -82,8 +79,9 @@ def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
     problems.number(
         "--false-alarm", given["false_alarm"], low=0.0, high=1.0, open_low=True, open_high=True
     )
-    run = {"family": _of_family, "outputs": _of_outputs, "families": _of_families}
-    found = run[stated[0] if stated else "families"](problems, given)
+    if not stated:
+        problems.raise_if_any()
+    found = (_of_family if "family" in stated else _of_outputs)(problems, given)
     title = f"audit, false alarms at most {given['false_alarm']:g}"
     rows = [row for name, one in found.items() for row in _rows(name, one)]
     data = {"request": given, "audits": found, "proves_privacy": False}
@@ -107,15 +105,6 @@ def _of_family(problems: Problems, given: dict[str, Any]) -> dict[str, Audit]:
     problems.raise_if_any()
     options = _given(given, "epsilon", "delta", "false_alarm", "size", "seed")
     return {given["family"]: audit_noise(noise, given["sensitivity"], **options)}
-
-
-def _of_families(problems: Problems, given: dict[str, Any]) -> dict[str, Audit]:
-    """Audit of all families."""
-    from dpnoise.auditing.noise import audit_families
-
-    problems.raise_if_any()
-    options = _given(given, "epsilon", "delta", "false_alarm", "size", "seed")
-    return audit_families(**{**_BUDGET, **options})
 
 
 def _of_outputs(problems: Problems, given: dict[str, Any]) -> dict[str, Audit]:

@@ -47,9 +47,8 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "laplace",
     "staircase",
     "truncated-k-norm",
-    "generalised-gamma",
 )
-METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN), "histogram")
+METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN))
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")
@@ -133,6 +132,11 @@ sensitivity_options = _all(
     click.option(
         "--exactly", is_flag=True, help="With --counts: everybody is in exactly M counts."
     ),
+    click.option(
+        "--amounts",
+        is_flag=True,
+        help="With --counts: a person adds any amount up to C, not whole numbers.",
+    ),
     click.option("--at-most", type=Whole(), metavar="M", help="At most M of K coordinates change."),
     click.option("--of", type=Whole(), metavar="K", help="Number of coordinates."),
     click.option(
@@ -173,7 +177,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON with ex
 
 
 integer_option = click.option(
-    "--integer", is_flag=True, help="Answers are integers, as counts are, and so is what comes out."
+    "--integer/--no-integer",
+    default=None,
+    help="Whether answers are integers, and so is what comes out. By default, with --counts, "
+    "where that costs at most 1 % of the error.",
 )
 
 
@@ -239,7 +246,7 @@ def read_sensitivity(
         )
         return None
     kind, before = kinds[0], len(problems.found)
-    value, of, each = given[kind], given["of"], given["each"]
+    value, of = given[kind], given["of"]
     if kind != "sensitivity" and of is None and rows is not None:
         of = rows or _MOST
     if kind == "sensitivity" and of is not None:
@@ -249,10 +256,7 @@ def read_sensitivity(
         )
     if kind != "sensitivity" and of is None:
         problems.add(f"--of: expected the number of coordinates beside {flags[0]}, got nothing")
-    if kind != "counts" and given["exactly"]:
-        problems.add(f"--exactly: expected no --exactly beside {flags[0]}, as it is for --counts")
-    if kind not in ("counts", "at_most") and each is not None:
-        problems.add(f"--each: expected no --each beside {flags[0]}, got {each!r}")
+    _refuse_details(problems, kind, flags[0], given)
     numbers = read_numbers(problems, "--sensitivity", value) if kind == "sensitivity" else None
     if len(problems.found) > before:
         return None
@@ -264,6 +268,16 @@ def read_sensitivity(
         problems.add(str(error))
         return None
     return None if rows == 0 else found
+
+
+def _refuse_details(problems: Problems, kind: str, flag: str, given: dict[str, Any]) -> None:
+    """Record of options that say more about another kind of set."""
+    for name in ("exactly", "amounts"):
+        if kind != "counts" and given[name]:
+            expected = f"expected no --{name} beside {flag}, as it is for --counts"
+            problems.add(f"--{name}: {expected}")
+    if kind not in ("counts", "at_most") and given["each"] is not None:
+        problems.add(f"--each: expected no --each beside {flag}, got {given['each']!r}")
 
 
 def _set(kind: str, numbers: list[float], value: Any, given: dict[str, Any]) -> Sensitivity:  # noqa: ANN401
@@ -282,7 +296,8 @@ def _set(kind: str, numbers: list[float], value: Any, given: dict[str, Any]) -> 
     of, each = given["of"], 1.0 if given["each"] is None else given["each"]
     if kind == "counts":
         relation = given["relation"] if given["relation"] in RELATIONS else RELATIONS[-1]
-        return Counts(value, of, each, exactly=given["exactly"], relation=relation)
+        whole = not given["amounts"]
+        return Counts(value, of, each, exactly=given["exactly"], whole=whole, relation=relation)
     if kind == "at_most":
         return AtMost(value, of, each)
     balls: dict[str, Callable[..., Sensitivity]] = {"l1": L1, "l2": L2, "linf": LInf}

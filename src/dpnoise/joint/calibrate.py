@@ -1,6 +1,6 @@
 """Joint noise of minimum variance for a privacy budget: the public `calibrate_joint`.
 
-A search for a scale, a bound or a power goes by an estimate of delta. What it finds is verified by
+A search for a scale or a bound goes by an estimate of delta. What it finds is verified by
 the proved bounds, and enlarged by what their gap needs: delta falls as the noise is stretched
 (docs/joint-noise.md).
 """
@@ -18,7 +18,6 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import (
     CELLS,
-    LARGEST_POWER,
     NormStaircase,
     RadialNoise,
     check_ball,
@@ -171,17 +170,6 @@ def _truncated_k_norm(request: _JointRequest) -> JointCalibration:
     return _smallest(request, lambda: plain, truncated)
 
 
-def _generalised_gamma(request: _JointRequest) -> JointCalibration:
-    """Generalised gamma noise of minimum variance."""
-    search = request.search()
-
-    def above_1() -> JointCalibration:
-        power = best_power(search)
-        return request.found(*search.certified(search.scales(power), search.scale(power)))
-
-    return _smallest(request, lambda: _k_norm(request), above_1)
-
-
 class _JointFamily(NamedTuple):
     """How a family is calibrated, whether it needs a positive delta, and its source."""
 
@@ -199,9 +187,6 @@ JOINT_FAMILIES = {
         _truncated_k_norm,
         needs_delta=True,
         reference="Geng, Ding, Guo & Kumar, AISTATS 2020 (one coordinate)",
-    ),
-    "generalised-gamma": _JointFamily(
-        _generalised_gamma, needs_delta=True, reference="radial density exp(-(r / s)^p)"
     ),
 }
 
@@ -231,9 +216,9 @@ def _checked(
         problems.require(positive, "delta", f"0 or at least {_MIN_DELTA:g}", delta)
         if known and delta == 0 and JOINT_FAMILIES[family].needs_delta:
             problems.add(f"delta: expected more than 0 for {family}, got 0")
-        if good and epsilon == 0 and (delta == 0 or family == "norm-staircase"):
+        if good and epsilon == 0 and (delta == 0 or (known and family == "norm-staircase")):
             problems.add("epsilon: expected more than 0 with delta = 0, got 0")
-    if family == "norm-staircase" and good and epsilon > 0 and ball is not None:
+    if known and family == "norm-staircase" and good and epsilon > 0 and ball is not None:
         check_steps(problems, ball.active_dimension, epsilon)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
@@ -256,7 +241,7 @@ def calibrate_joint(
 
     Parameters
     ----------
-    family : {"k-norm", "norm-staircase", "truncated-k-norm", "generalised-gamma"}
+    family : {"k-norm", "norm-staircase", "truncated-k-norm"}
         Density exp(-r / s) of the norm r; the same in steps; cut off at a largest norm;
         exp(-(r / s)^p) with the best p from 1 to 16. The first two need no delta, the second
         makes no use of it.
@@ -289,7 +274,7 @@ def calibrate_joint(
     `delta`. Tested, not proved: that no noise of the family has less variance.
 
     A case of `best`: `best(sensitivity, epsilon=epsilon, delta=delta, family=family)` finds the
-    same noise, or for "k-norm" and "generalised-gamma" that of an ellipsoid around the set, where
+    same noise, or for "k-norm" that of an ellipsoid around the set, where
     it has less variance. For a number `sensitivity` the set is `LInf(sensitivity, of=dimension)`.
 
     References
@@ -448,20 +433,3 @@ def truncated_scale(search: Search, start: float) -> float:
     widest = math.log(_WIDEST / (start * max(search.epsilon, 1e-3 / start)))
     grid = np.append(0.0, np.geomspace(1e-2, max(widest, 0.1), 5))
     return start * math.exp(minimum(mean_square, grid))
-
-
-def best_power(search: Search) -> float:
-    """The power above 1 of generalised gamma noise of minimum variance."""
-    last: list[float | None] = [None]
-
-    def mean_square(x: float) -> float:
-        power = math.exp(x)
-        try:
-            log_scale = search.scale(power, last[0])
-        except RuntimeError:
-            return math.inf
-        last[0] = log_scale
-        return search.scales(power)(log_scale).layer_moment(2)
-
-    grid = np.log([1.01, 1.06, 1.15, 1.3, 1.6, 2.0, 2.6, 4.0, 8.0, LARGEST_POWER])
-    return math.exp(minimum(mean_square, grid))

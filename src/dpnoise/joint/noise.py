@@ -8,7 +8,7 @@ proportional to exp(-(r / scale)^p) at norm r up to a bound, and 0 beyond:
 
 - p = 1, no bound: K-norm noise (Hardt & Talwar, STOC 2010), in the l2 norm the l2 mechanism;
 - p = 1 with a bound: truncated K-norm noise, in one dimension truncated Laplace noise;
-- p > 1: generalised gamma noise, Gaussian for p = 2 in the l2 norm.
+- p > 1: generalised gamma noise, Gaussian for p = 2 in the l2 norm; nothing searches for it.
 
 With k = K / p, v = (r / scale)^p has the gamma distribution of shape k (K the number of active
 coordinates), cut off at w = (bound / scale)^p. The layer T has v-density proportional to v^k
@@ -30,7 +30,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
@@ -49,7 +49,7 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
-from dpnoise.privacy.spherical import Spherical
+from dpnoise.privacy.spherical import STEEPEST, Spherical
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def _sampled(draw: Callable[..., Any], K: int, number: Callable[[Array], Array])
 
 class VectorNoise(ABC):
     """Distribution of vectors of K coordinates, real numbers or integers."""
+
+    whole: ClassVar[bool] = False  # on the integers
 
     @cached_property  # no property: a family may have it as a field
     def dimension(self) -> int:
@@ -335,7 +337,7 @@ class Radial(JointNoise):
         if self.power == 2.0:
             mu = root_above(2 * (size / Fraction(self.scale)) ** 2)
             return (Gaussian(1.0), as_double_above(mu)) if spherical else None
-        if spherical and K > 1:
+        if spherical and K > 1 and size <= STEEPEST * Fraction(self.scale):
             return Spherical(K, Fraction(self.scale) / size)
         return Laplace(self.scale), as_double_above(size)
 

@@ -7,9 +7,7 @@ from .pipelines import DPPCA as DPPCA
 from .pipelines import PrivateScaler as PrivateScaler
 from .pipelines import PublicScaler as PublicScaler
 from .pipelines import leaking_steps as leaking_steps
-from .safeguards import GridSearchPrice as GridSearchPrice
 from .safeguards import LargeDeltaWarning as LargeDeltaWarning
 from .safeguards import PrivacyLeakWarning as PrivacyLeakWarning
 from .safeguards import RepeatedFitsWarning as RepeatedFitsWarning
 from .safeguards import SeededNoiseWarning as SeededNoiseWarning
-from .safeguards import grid_search_price as grid_search_price

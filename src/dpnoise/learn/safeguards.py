@@ -10,7 +10,7 @@ shows as well.)
 Warnings of uses that void or weaken the guarantee depend on settings, public sizes and the kinds of
 the steps of a pipeline, never on data.
 
-A fit is charged to its `Budget` before its noise is drawn, a grid search as a whole.
+A fit is charged to its `Budget` before its noise is drawn.
 """
 
 from __future__ import annotations
@@ -19,25 +19,22 @@ import inspect
 import math
 import traceback
 import warnings
-from dataclasses import dataclass, replace
 from numbers import Complex, Real
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems
 from dpnoise.privacy.odometer.budget import Budget
-from dpnoise.privacy.odometer.ledger import Ledger, guaranteed
-from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 _ODD = {"O", "c"}  # types that one entry can make of a whole column
 _REFUSED = str, bytes, list, tuple, dict, set, np.ndarray  # text and nested data are no numbers
-_MOST = 10**6  # candidates or folds of a grid search
 
 
 class PrivacyLeakWarning(UserWarning):
@@ -56,7 +53,7 @@ class RepeatedFitsWarning(UserWarning):
     """Warning that a private estimator is fitted by a search or cross-validation.
 
     Each fit spends its epsilon again, and scores and the choice among settings read the data
-    without noise: no budget covers them (`grid_search_price`).
+    without noise: no budget covers them.
     """
 
 
@@ -79,8 +76,8 @@ def warn_of_repeated_fits(estimator: object, *, stacklevel: int) -> None:
             message = (
                 f"{type(estimator).__name__}: fitted by {'.'.join(module.split('.')[:2])} as one "
                 "of several: each fit spends its epsilon again, and scores and choices made from "
-                "them read the data without noise. Give it a budget=, which every fit is charged "
-                "to, and see dpnoise.learn.grid_search_price"
+                "them read the data without noise, which no budget covers. Give it a budget=, "
+                "which every fit is charged to, and choose on public data"
             )
             warnings.warn(message, RepeatedFitsWarning, stacklevel=stacklevel)
             return
@@ -239,126 +236,3 @@ def refuse_unfitted(estimator: object) -> NoReturn:
         "which is not fitted or has no noise"
     )
     raise ValueError(message)
-
-
-@dataclass(frozen=True)
-class GridSearchPrice:
-    """What a grid search with cross-validation spends, for each record.
-
-    Attributes
-    ----------
-    fits : int
-        Fits whose training set holds a given record.
-    scores : int
-        Scores that a given record enters.
-    epsilon, delta : float
-        Of one fit.
-    score_epsilon : float or None
-        Of one score, if scores are released with noise; None if they are not.
-    """
-
-    fits: int
-    scores: int
-    epsilon: float
-    delta: float
-    score_epsilon: float | None
-
-    @property
-    def covers_the_choice(self) -> bool:
-        """Whether the best candidate may be published: only if scores are noisy."""
-        return self.score_epsilon is not None
-
-    def charge(self, budget: Budget) -> None:
-        """Spend everything, or nothing and raise `BudgetExceededError`.
-
-        Parameters
-        ----------
-        budget : dpnoise.Budget
-            With the relation "replace-one" or none yet.
-
-        Raises
-        ------
-        ValueError
-            If the budget has another relation.
-        BudgetExceededError
-            If the budget does not allow it; nothing is recorded.
-        """
-        budget.spend(self)
-
-    def spending(self) -> Ledger:
-        """What all fits, and all noisy scores, cost a `Budget`."""
-        total = Ledger().plus(guaranteed(self.epsilon, self.delta), self.fits)
-        if self.score_epsilon is not None:
-            total = total.plus(guaranteed(self.score_epsilon, 0.0), self.scores)
-        return replace(total, relation=REPLACE_ONE)
-
-
-def grid_search_price(
-    *,
-    candidates: int,
-    folds: int,
-    epsilon: float,
-    delta: float,
-    refit: bool = True,
-    score_epsilon: float | None = None,
-) -> GridSearchPrice:
-    """Price of a grid search over private estimators, such as by `GridSearchCV`.
-
-    Parameters
-    ----------
-    candidates : int
-        Settings that are tried, from 1 to 1e6.
-    folds : int
-        Of the cross-validation, from 2 to 1e6; each record is in one test set.
-    epsilon, delta : float
-        Of one fit, the largest among the candidates.
-    refit : bool
-        Whether the best candidate is fitted to all records in the end.
-    score_epsilon : float, optional
-        Of each score, if the choice is made from scores with noise. `GridSearchCV` adds none: its
-        choice, and `cv_results_`, are then not private at any price.
-
-    Returns
-    -------
-    GridSearchPrice
-        Which says how many fits and scores a record enters, and can be charged to a Budget, whose
-        account is that of the composition.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Proved, for neighbouring data sets that differ by the replacement of one record and folds that
-    do not depend on the values: the record is in the training sets of all folds but one, so that
-    candidates x (folds - 1) fits depend on it, and one more by `refit`; the others are the same
-    for both data sets. The scores of one fold, one for each candidate, read it directly. Settings
-    may be chosen by earlier noisy results, the budgets of fits and scores may not.
-
-    Examples
-    --------
-    >>> from dpnoise import Budget
-    >>> from dpnoise.learn import grid_search_price
-    >>> price = grid_search_price(candidates=6, folds=5, epsilon=0.1, delta=1e-8)
-    >>> price.fits, price.scores, price.covers_the_choice
-    (25, 6, False)
-    >>> budget = Budget(epsilon=3.0, delta=1e-6, relation="replace-one")
-    >>> price.charge(budget)
-    >>> round(budget.epsilon_of(), 2)  # 25 times 0.1, and less by the account
-    2.09
-    """
-    problems = Problems("grid search")
-    for name, value, fewest in (("candidates", candidates, 1), ("folds", folds, 2)):
-        good = is_integer(value) and fewest <= value <= _MOST
-        problems.require(good, name, f"a whole number from {fewest} to {_MOST}", value)
-    problems.number("epsilon", epsilon, low=0.0, high=700.0)
-    problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
-    problems.require(isinstance(refit, bool), "refit", "True or False", refit)
-    if score_epsilon is not None:
-        problems.number("score_epsilon", score_epsilon, low=0.0, high=700.0)
-    problems.raise_if_any()
-    fits = int(candidates) * (int(folds) - 1) + int(refit)
-    score = None if score_epsilon is None else float(score_epsilon)
-    return GridSearchPrice(fits, int(candidates), float(epsilon), float(delta), score)

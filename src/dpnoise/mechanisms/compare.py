@@ -7,35 +7,76 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dpnoise._results import EqualByValue, axes_or_new, html_table
+from dpnoise.joint.noise import RadialNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
-from dpnoise.mechanisms.methods import ASKED_METHODS, METHOD_FAMILIES, METHODS
+from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
 from dpnoise.mechanisms.request import Request, read_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
+    from dpnoise.joint.noise import RealVectorNoise
+    from dpnoise.mechanisms.request import Method
     from dpnoise.sensitivity.base import Sensitivity
 
 _SLOW = "to save time, as it takes long or gains little; exhaustive=True includes it"
 _TIE = 1e-4  # relative difference of errors that count as equal
+_FAR = 1.25  # times the least variance
+_WIDE, _NARROW = 100.0 / 12.0, 0.3  # variances that rounding changes by 1 %, and may lessen
+_WHOLE = 1.01  # times the least error, for noise on the integers where answers are whole numbers
+_ROUNDED = "{}, rounded"
 
 
 def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
     """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
-    rows, left_out = [], {}
-    methods, more = (
-        (INTEGER_METHODS, ASKED_INTEGER_METHODS) if request.integer else (METHODS, ASKED_METHODS)
-    )
-    for method in methods if family is None else (*methods, *more):
-        if family not in (None, method.family):
-            continue
-        if not exhaustive and family is None and method.slow(request):
+    every = exhaustive or family is not None
+    chosen = [method for method in METHODS if family in (None, method.family)]
+    rows, left_out = _found(request, chosen, every=every)
+    if request.discrete:
+        more = INTEGER_METHODS if family is None else (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
+        chosen = [method for method in more if family in (None, method.family)]
+        rivals = [] if request.integer else rows
+        discrete, others = _found(request, chosen, every=every, rivals=rivals)
+        if request.integer:
+            left_out = {_ROUNDED.format(name): why for name, why in left_out.items()}
+        some = rows if every or request.integer else _worth_rounding(rows, discrete)
+        rounded = [_rounded(row) for row in some]
+        left_out |= others
+        rows = [*([] if request.integer else rows), *discrete, *rounded]
+    if not rows:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        reasons = reasons or f"{family or 'none'} does not apply to this set and budget"
+        message = (
+            f"noise for {request.sensitivity!r}: no mechanism reaches epsilon="
+            f"{request.epsilon!r}, delta={request.delta!r} ({reasons})"
+        )
+        raise RuntimeError(message)
+    return Comparison(tuple(_ranked(rows)), left_out, request)
+
+
+def _found(
+    request: Request,
+    methods: Iterable[Method],
+    *,
+    every: bool,
+    rivals: Sequence[Mechanism] = (),
+) -> tuple[list[Mechanism], dict[str, str]]:
+    """What mechanisms find for a request, and why others find nothing.
+
+    Unless `every` of them is tried, those are left out that are slow, or whose likes among the
+    rivals and what is found before are far from the best of these.
+    """
+    rows: list[Mechanism] = []
+    left_out = {}
+    for method in methods:
+        if not every and (_is_beaten(method, [*rivals, *rows]) or method.slow(request)):
             left_out[method.name] = _SLOW
             continue
         try:
@@ -50,25 +91,51 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
             rows.append(row)
         else:
             left_out[method.name] = f"not certified: delta {found.delta:g}"
+    return rows, left_out
+
+
+def _is_beaten(method: Method, rivals: Sequence[Mechanism]) -> bool:
+    """Whether mechanisms that a method is like need far more variance than the best one.
+
+    Noise on the integers is like real noise, with a variance that is less by at most 1.
+    """
+    own = [row.variance for row in rivals if row.name in method.like]
+    if not own:
+        return False
+    more = 1.0 if method in INTEGER_METHODS else 0.0
+    return min(own) > _FAR * min(row.variance for row in rivals) + more
+
+
+def _worth_rounding(rows: Sequence[Mechanism], discrete: Sequence[Mechanism]) -> list[Mechanism]:
+    """The row of the least error, if its noise may be nearly as good or better when it is rounded.
+
+    Rounding adds 1/12 to the variance of wide noise. It takes some away from narrow noise, and from
+    noise whose density has steps at the right places.
+    """
     if not rows:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        reasons = reasons or f"{family or 'none'} does not apply to this set and budget"
-        message = (
-            f"noise for {request.sensitivity!r}: no mechanism reaches epsilon="
-            f"{request.epsilon!r}, delta={request.delta!r} ({reasons})"
-        )
-        raise RuntimeError(message)
-    return Comparison(tuple(_ranked(rows)), left_out, request)
+        return []
+    first = min(rows, key=lambda row: row.error)
+    if any(row.error <= first.error for row in discrete):
+        return []
+    variance = min(x for x in first.variances.tolist() if x > 0.0)
+    smooth = isinstance(first.noise, RadialNoise | CorrelatedGaussian)
+    return [] if smooth and _NARROW < variance < _WIDE else [first]
+
+
+def _rounded(row: Mechanism) -> Mechanism:
+    """A mechanism with its noise rounded."""
+    noise = RoundedNoise(cast("RealVectorNoise", row.noise))
+    return replace(row, name=_ROUNDED.format(row.name), noise=noise)
 
 
 def _ranked(rows: list[Mechanism]) -> list[Mechanism]:
     """Rows by their error, those that are within 1e-4 of the first of them by their delta.
 
-    Beside the same delta discrete noise comes before rounded noise.
+    Beside the same delta discrete noise comes first and real noise last.
     """
 
-    def place(row: Mechanism) -> tuple[float, bool]:
-        return row.delta, isinstance(row.noise, RoundedNoise)
+    def place(row: Mechanism) -> tuple[float, bool, bool]:
+        return row.delta, not row.whole, isinstance(row.noise, RoundedNoise)
 
     groups: list[list[Mechanism]] = []
     for row in sorted(rows, key=lambda row: row.error):
@@ -228,7 +295,7 @@ def compare(
     weights: ArrayLike | None = None,
     relation: str | None = None,
     family: str | None = None,
-    integer: bool = False,
+    integer: bool | None = None,
     exhaustive: bool = True,
 ) -> Comparison:
     """Table of every mechanism for a sensitivity set, best first.
@@ -257,10 +324,11 @@ def compare(
         person more or less, or one person replaced by another.
     family : str, optional
         Mechanisms of this family only, as for `best`.
-    integer : bool, default False
-        Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
-        noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
-        and only its integer points count.
+    integer : bool, optional
+        Whether the noise is to be on the integers: discrete noise of each coordinate, or real noise
+        rounded. With True answers are integers, sizes of the set are whole numbers, and only its
+        integers count. With False the noise is real. By default noise of either kind is in the
+        table where all shares are whole numbers (`Counts`), else real noise.
     exhaustive : bool, default True
         Whether to include mechanisms that take a second or more, or gain next to nothing. Which
         these are depends on the request alone; those left out are named in `left_out`.
@@ -322,7 +390,7 @@ def best(
     weights: ArrayLike | None = None,
     relation: str | None = None,
     family: str | None = None,
-    integer: bool = False,
+    integer: bool | None = None,
     exhaustive: bool = False,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
@@ -344,16 +412,17 @@ def best(
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
     family : str, optional
-        Mechanisms of one family only, all of them: "k-norm", "norm-staircase", "truncated-k-norm"
-        or "generalised-gamma" (joint noise), "blocks" (joint noise by block),
+        Mechanisms of one family only, all of them: "k-norm", "norm-staircase" or
+        "truncated-k-norm" (joint noise), "blocks" (joint noise by block),
         "correlated-gaussian" (for counts and ellipsoids), or "gaussian", "laplace", "staircase",
         "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace", "subbotin" or "huber"
-        (independent coordinates); "histogram" (2 to 200 independent coordinates, with delta) takes
-        up to a minute and is found only when it is asked for.
-    integer : bool, default False
-        Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
-        noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
-        and only its integer points count.
+        (independent coordinates).
+    integer : bool, optional
+        Whether the noise is to be on the integers: discrete noise of each coordinate, or real noise
+        rounded. With True answers are integers, sizes of the set are whole numbers, and only its
+        integers count. With False the noise is real. By default it is on the integers where all
+        shares are whole numbers (`Counts`) and that costs at most 1 % of the error, with
+        `exhaustive` nothing; else real.
     exhaustive : bool, default False
         Whether to include mechanisms that take seconds, as `compare` does. Where both were
         measured the variance without them was larger by less than 1 % (docs/best.md).
@@ -407,4 +476,7 @@ def best(
         integer=integer,
     )
     table = _compared(request, exhaustive, family)
-    return replace(table[0], left_out=table.left_out)
+    bar = table[0].error * (1.0 if exhaustive else _WHOLE)
+    whole = (row for row in table if row.whole and row.error <= bar)
+    found = next(whole, table[0]) if request.discrete else table[0]
+    return replace(found, left_out=table.left_out)

@@ -1,10 +1,10 @@
 """Noise and mechanisms for answers that are integers: on the integers, or real noise rounded.
 
-Discrete Laplace, Gaussian and staircase noise has to hide the integer points of the set only
+Discrete Laplace, Gaussian and staircase noise has to hide the integers among the differences only
 (`dpnoise.privacy.integer_sets`). Coordinates of a set that share one bound have the same noise.
 Scales of different ones are allocated like those of continuous noise, by the largest l1 norm or sum
-of squares of their integer points; with delta all of them are multiplied by one factor, the
-smallest at which the account of the discrete noise is seen to keep the budget.
+of squares of these integers; with delta all of them are multiplied by one factor, the smallest at
+which the account of the discrete noise is seen to keep the budget.
 
 Every mechanism for real answers gives one for integers: its noise, rounded.
 
@@ -30,12 +30,14 @@ import numpy as np
 
 from dpnoise._validation import draws, points
 from dpnoise.allocation.closed_forms import closed_form_scales
+from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise, VectorNoise
-from dpnoise.mechanisms.methods import METHODS, UP
+from dpnoise.mechanisms.methods import DELTA_USED, LITTLE, MOST_KINDS, UP, shared_epsilon
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import Found, Method
-from dpnoise.noise.exponential_power import Laplace
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import (
     MAX_BETA,
     MAX_SIGMA,
@@ -43,8 +45,11 @@ from dpnoise.noise.integers import (
     MIN_SIGMA,
     DiscreteGaussian,
     DiscreteLaplace,
+    DiscreteStaircase,
+    best_r,
 )
 from dpnoise.noise.stepwise import Staircase
+from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import listed_points
 from dpnoise.privacy.odometer.releases import integer_ledger
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.integer_points import IntegerPart
 
 _SHEPPARD = 1.0 / 12.0
 # Standard deviations of joint noise from which on Sheppard's correction is used; densities with
@@ -82,6 +88,8 @@ class IntegerVector(VectorNoise):
     """
 
     noises: tuple[IntegerNoise, ...]
+
+    whole = True
 
     def __repr__(self) -> str:
         """The noise, once if all coordinates have the same."""
@@ -156,6 +164,8 @@ class RoundedNoise(VectorNoise):
     """
 
     real: RealVectorNoise
+
+    whole = True
 
     def __repr__(self) -> str:
         """The noise before rounding."""
@@ -296,15 +306,48 @@ def _pure_betas(request: Request) -> Array:
     sizes = np.array([float(part.steps()) for part in request.integer_parts])
     if request.epsilon == 0.0:
         return np.full(sizes.shape, math.inf)
-    if sizes.size == 1:  # the quotient, rounded up
-        exact = Fraction(sizes[0]) / Fraction(request.epsilon)
-        beta = float(exact)
-        beta = beta if Fraction(beta) >= exact else math.nextafter(beta, math.inf)
-        return np.array([max(beta, MIN_BETA)])
-    scales = closed_form_scales(
-        sizes * UP, "optimal", 1.0, request.power, _weights(request), UP / request.epsilon
-    )
-    return np.maximum(scales, MIN_BETA)
+    shares = _pure_shares(request, lambda part, share: DiscreteLaplace(_beta(part, share)))
+    pairs = zip(request.integer_parts, shares, strict=True)
+    return np.array([_beta(part, share) for part, share in pairs])
+
+
+def _beta(part: IntegerPart, share: float) -> float:
+    """The scale of discrete Laplace noise with a share of epsilon for a part, rounded up."""
+    exact = part.steps() / Fraction(share)
+    return max(as_double_above(exact), MIN_BETA)
+
+
+def _pure_shares(
+    request: Request, noise: Callable[[IntegerPart, float], IntegerNoise]
+) -> list[float]:
+    """Shares of epsilon of the parts, of nearly the least error of noise by part and share."""
+    power = 1 if request.error == "mean-abs" else 2
+    kinds: dict[tuple[int, ...], list[int]] = {}
+    weights = _weights(request)
+    for k, (part, weight) in enumerate(zip(request.integer_parts, weights.tolist(), strict=True)):
+        kinds.setdefault((*part[1:], part.at.size, round(weight, 9)), []).append(k)
+
+    def cost_of(k: int) -> Callable[[float], float]:
+        part, weight = request.integer_parts[k], float(weights[k])
+
+        def cost(share: float) -> float:
+            one = noise(part, share)
+            return weight * (one.var() if power == 2 else one.mean_abs())
+
+        return cost
+
+    first = [some[0] for some in kinds.values()]
+    if len(first) <= MOST_KINDS:
+        counts = np.array([float(len(some)) for some in kinds.values()])
+        each = shared_epsilon(request.epsilon, counts, [cost_of(k) for k in first])
+        found = dict(zip(kinds, each, strict=True))
+        return [
+            share for _, share in sorted((k, found[kind]) for kind in kinds for k in kinds[kind])
+        ]
+    sizes = np.array([float(part.steps()) for part in request.integer_parts])
+    unit = UP / request.epsilon
+    scales = closed_form_scales(sizes * UP, "optimal", 1.0, request.power, weights, unit)
+    return (sizes / scales).tolist()
 
 
 def discrete_laplace(request: Request) -> Found | None:
@@ -357,20 +400,37 @@ def _scaled(
 def discrete_staircase(request: Request, *, narrow: bool = False) -> Found | None:
     """Discrete staircase noise with delta = 0; None where all steps are of width 1.
 
-    With steps of width 1 it is discrete Laplace noise; with `narrow` it is None elsewhere. Each
-    part has the share of epsilon that it would have then, and the width that is best for it.
+    With steps of width 1 it is discrete Laplace noise; with `narrow` it is None elsewhere.
     """
     parts = request.integer_parts
     if request.epsilon == 0.0 or (not narrow and all(part.largest == 1 for part in parts)):
         return None
-    noises = []
-    for part, beta in zip(parts, _pure_betas(request).tolist(), strict=True):
-        exact = part.steps() / Fraction(beta)
-        share = float(exact)
-        share = math.nextafter(share, 0.0) if Fraction(share) > exact else share
-        noises.append(staircase_for_steps([part], share))
+    power = 1 if request.error == "mean-abs" else 2
+    make = partial(_staircase, power=power)
+    noises = list(map(make, parts, _pure_shares(request, make)))
     ones = all(one.sensitivity == 1 for one in noises)
     return _vector(request, noises) if ones == narrow else None
+
+
+def _staircase(part: IntegerPart, share: float, *, power: int) -> DiscreteStaircase:
+    """Discrete staircase noise with a share of epsilon for a part.
+
+    Where any coordinates can change by the most together, steps are best as wide as that.
+    """
+    if part.power == 2 or (part.power == 1 and part.at_once < part.at.size):
+        return staircase_for_steps([part], share)
+    each = equal_share(share, part.steps(part.largest))
+    return DiscreteStaircase(each, part.largest, best_r(each, part.largest, power))
+
+
+def laplace_hardly_gains(request: Request) -> bool:
+    """Whether delta takes less than 1e-4 off the variance of discrete Laplace noise, or long.
+
+    All n coordinates that move have the largest loss L together with a probability of 2^-n at
+    least, so that delta >= 2^-n (1 - exp(epsilon - L)).
+    """
+    share = min(math.ldexp(request.delta, min(request.moved, 1000)), 0.5)
+    return -2.0 * math.log1p(-share) < LITTLE * request.epsilon or has_many_points(request)
 
 
 def has_many_points(request: Request) -> bool:
@@ -381,18 +441,27 @@ def has_many_points(request: Request) -> bool:
     return request.delta > 0.0 and many
 
 
-def rounded(method: Method) -> Method:
-    """A mechanism for real answers as one for integers: its noise is rounded."""
+def staircase_with_delta(request: Request) -> Found | None:
+    """Discrete staircase noise that uses delta, where all coordinates change by as much.
 
-    def find(request: Request) -> Found | None:
-        found = method.find(request)
-        return (
-            None
-            if found is None
-            else Found(RoundedNoise(cast("RealVectorNoise", found.noise)), found.delta)
-        )
+    With steps of width 1 it is discrete Laplace noise, which has a search of its own.
+    """
+    sizes = {part.largest for part in request.integer_parts}
+    if request.delta == 0.0 or len(sizes) > 1 or sizes == {1}:
+        return None
+    found = calibrate(
+        "discrete-staircase",
+        epsilon=request.epsilon,
+        delta=request.delta,
+        sensitivity=sizes.pop(),
+        dimension=request.moved,
+    )
+    return _vector(request, [cast("IntegerNoise", found.noise)] * len(request.integer_parts))
 
-    return Method(f"{method.name}, rounded", method.family, method.reference, find, method.slow)
+
+def moves_several(request: Request) -> bool:
+    """Whether several coordinates move at once, so that delta is spent by a search."""
+    return request.delta > 0.0 and request.moved > 1
 
 
 _CANONNE = "Canonne, Kamath & Steinke 2020"
@@ -402,15 +471,29 @@ _GHOSH = "Ghosh, Roughgarden & Sundararajan 2009"
 INTEGER_METHODS = (
     Method("discrete Laplace", "laplace", _GHOSH, discrete_laplace),
     Method("discrete staircase", "staircase", "Geng & Viswanath 2016", discrete_staircase),
-    Method("discrete Gaussian", "gaussian", _CANONNE, discrete_gaussian, has_many_points),
+    Method(
+        "discrete Gaussian",
+        "gaussian",
+        _CANONNE,
+        discrete_gaussian,
+        has_many_points,
+        (Gaussian.title,),
+    ),
     Method(
         "discrete Laplace, delta used",
         "laplace",
         _GHOSH,
         discrete_laplace_with_delta,
-        has_many_points,
+        laplace_hardly_gains,
+        (DELTA_USED.format(Laplace.title),),
     ),
-    *(rounded(method) for method in METHODS),
+    Method(
+        "discrete staircase, delta used",
+        "staircase",
+        "Geng & Viswanath 2016",
+        staircase_with_delta,
+        moves_several,
+    ),
 )
 
 # Only where the family is asked for: this one is discrete Laplace noise.

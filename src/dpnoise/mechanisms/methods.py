@@ -10,7 +10,11 @@ map each block to itself, and the inverse squared (or inverse) scales that keep 
 convex set. In an ellipsoid the Gaussian's scales are proportional to the axes, which all of them
 need.
 
-The other families are calibrated for the box around the set, with scales proportional to its sides.
+The other families are calibrated at the true differences (`Sensitivity.differences`): for as many
+coordinates of equal sensitivity as a person moves at once, with scales proportional to the sides.
+That is no more than the box around the set asks for, and for people in one of many groups no more
+than one number does. A staircase with delta = 0 has a share of epsilon for each coordinate that
+moves; where blocks of different sizes move together, the shares are those of the least error.
 
 **Joint noise**, in the norm of the set, or in that of an ellipsoid around it.
 
@@ -74,11 +78,14 @@ from dpnoise.mechanisms.request import Found, Method
 from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
-from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
+from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpnoise._types import Array, IntArray
     from dpnoise.joint.noise import RealVectorNoise
     from dpnoise.mechanisms.request import Request
@@ -121,51 +128,111 @@ def laplace(request: Request) -> Found | None:
 
 
 def staircase(request: Request) -> Found | None:
-    """Staircase noise, an equal share of epsilon for each coordinate, with delta = 0."""
+    """Staircase noise, a share of epsilon for each coordinate that moves, with delta = 0."""
     if request.epsilon == 0.0:
         return None
-    sides = request.sensitivity.box
-    K = int(np.count_nonzero(sides))
-    share = request.epsilon / K
+    parts, sides = request.parts, request.sensitivity.box
+    power = 1 if request.error == "mean-abs" else 2
+
+    def unit(share: float) -> Staircase:
+        return Staircase(share, 1.0, float(staircase_gamma(share, power)))
+
+    def cost(share: float) -> float:
+        one = unit(share)
+        return one.mean_abs() if power == 1 else one.var()
+
+    sizes = parts.sums(request.weights * (sides / request.unit) ** power) / parts.moved
+    if request.sensitivity.convex:  # as it was published, for a box
+        sizes = np.ones(sizes.size)
+    kinds, which = np.unique(np.round(sizes / np.max(sizes), 9), return_inverse=True)
+    moved = np.bincount(which, weights=parts.moved).astype(float)
+    shares = shared_epsilon(request.epsilon, moved, [scaled(cost, size) for size in kinds.tolist()])
+    if len(shares) == 1:
+        return Found(IndependentNoise(unit(shares[0]), sides), 0.0)
+    blocks: list[tuple[IntArray, RealVectorNoise]] = []
+    for kind, share in enumerate(shares):
+        at = parts.indices(np.flatnonzero(which == kind))
+        blocks.append((at, IndependentNoise(unit(share), sides[at])))
+    return Found(BlockNoise(tuple(blocks), request.dimension), 0.0)
+
+
+def scaled(cost: Callable[[float], float], size: float) -> Callable[[float], float]:
+    """A multiple of a cost."""
+    return lambda share: size * cost(share)
+
+
+MOST_KINDS, _COST_POINTS = 16, 48  # of shares of epsilon, and of the cost of each
+_SMALLEST_SHARE = 1e-3  # of the mean share
+
+
+def shared_epsilon(
+    epsilon: float, counts: Array, costs: list[Callable[[float], float]]
+) -> list[float]:
+    """Shares e_j of epsilon, sum counts_j e_j <= epsilon, of nearly the least sum counts_j cost_j.
+
+    The costs of a coordinate fall and are convex in its share: at the optimum their slopes are
+    equal. They are read from a table. Beyond 16 kinds of coordinates all shares are equal.
+    """
+    total = float(np.sum(counts))
+    shares = np.full(counts.size, epsilon / total)
+    if 1 < counts.size <= MOST_KINDS:
+        grid = np.geomspace(
+            _SMALLEST_SHARE * epsilon / total, epsilon / np.min(counts), _COST_POINTS
+        )
+        values = np.array([[cost(share) for share in grid.tolist()] for cost in costs])
+        slopes = np.minimum.accumulate(-np.diff(values) / np.diff(grid), axis=1)
+        middle = np.sqrt(grid[1:] * grid[:-1])
+        falls = np.log(np.maximum(slopes, np.finfo(float).tiny))
+
+        def at(level: float) -> Array:
+            return np.array([np.interp(-level, -row, middle) for row in falls])
+
+        low, high = float(np.min(falls)), float(np.max(falls))
+        # ends: shares that add up to epsilon after they are scaled, at any level
+        for _ in range(_BISECTIONS):
+            level = 0.5 * (low + high)
+            low, high = (level, high) if counts @ at(level) > epsilon else (low, level)
+        shares = at(high) * (epsilon / (counts @ at(high)))
     # ends: a few doubles down
-    while Fraction(share) * K > Fraction(request.epsilon):
-        share = math.nextafter(share, 0.0)
-    noise = Staircase(share, 1.0, float(staircase_gamma(share)))
-    return Found(IndependentNoise(noise, sides), 0.0)
+    while sum(int(n) * Fraction(x) for n, x in zip(counts, shares, strict=True)) > Fraction(
+        epsilon
+    ):
+        shares = np.nextafter(shares, 0.0)
+    return shares.tolist()
 
 
 def calibrated(family: str, request: Request) -> Found | None:
-    """Noise of a family, calibrated for the box around the set; None without delta."""
-    sides = request.sensitivity.box
-    K = int(np.count_nonzero(sides))
+    """Noise of a family, calibrated for the coordinates that move at once; None without delta."""
+    K = request.moved
     if request.delta == 0.0 or (family == "subbotin" and K > 1):
         return None
     from dpnoise.calibration.calibrate import calibrate  # noqa: PLC0415 - 0.2 s
 
     found = calibrate(family, epsilon=request.epsilon, delta=request.delta, dimension=K)
     assert isinstance(found.noise, Noise)  # noqa: S101  (no noise on the integers among them)
-    return Found(IndependentNoise(found.noise, sides), found.delta)
-
-
-def histogram(request: Request) -> Found | None:
-    """Histogram noise optimised for the number of coordinates, for the box around the set."""
-    sides = request.sensitivity.box
-    if request.delta == 0.0:
-        return None
-    from dpnoise.calibration.histogram.calibrate import calibrate_histogram  # noqa: PLC0415 - 0.2 s
-
-    K = int(np.count_nonzero(sides))
-    found = calibrate_histogram(epsilon=request.epsilon, delta=request.delta, dimension=K)
-    return Found(IndependentNoise(found.noise, sides), found.delta)
+    return Found(IndependentNoise(found.noise, request.sensitivity.box), found.delta)
 
 
 def is_searched(family: str, request: Request) -> bool:
     """Whether the calibration of a family takes tenths of a second."""
-    several = request.sensitivity.active_dimension > 1
-    return several != (family == "subbotin")
+    if family == "staircase" and request.moved == 1 and request.epsilon > 0.0:
+        # The largest loss e has a probability of 1/2 at least: delta >= (1 - exp(epsilon - e)) / 2.
+        # The slope of log variance in e is at most 1 + 2 / epsilon in size.
+        rise = -math.log1p(-min(2.0 * request.delta, 0.5))
+        return (1.0 + 2.0 / request.epsilon) * rise < LITTLE
+    if family in _BETWEEN and request.moved > 1 and not request.sensitivity.convex:
+        # Where neither Laplace nor Gaussian noise is far better, it is better than both.
+        found = [gaussian(request), staircase(request)]
+        values = [request.mean(one.noise.var()) for one in found if one is not None]
+        return len(values) < len(found) or max(values) > _NEITHER * min(values)
+    return (request.moved > 1) != (family == "subbotin")
 
 
-_LITTLE = 0.999e-4  # relative gain in variance that is not worth a delta
+_BISECTIONS = 60  # of the logarithm of a slope
+DELTA_USED = "{}, delta used"
+LITTLE = 0.999e-4  # relative gain in variance that is not worth a delta
+_BETWEEN = "flipped-huber", "offset-symmetric-gaussian"
+_NEITHER = 4.0  # times the variance: neither Laplace nor Gaussian noise is far better
 _SMALL_SHARE, _MANY = 3e-6, 60  # delta over epsilon, and coordinates
 _SHARE = 0.4  # of the Gaussian's variance: with less, K-norm noise is not beaten by an ellipsoid's
 
@@ -236,23 +303,6 @@ def two_parameters_hardly_gain(request: Request) -> bool:
     return request.delta > 0.0 and (many or request.delta < _SMALL_SHARE * request.epsilon)
 
 
-def truncation_hardly_gains(request: Request) -> bool:
-    """Whether a bound on K-norm noise gains little: also where caps cost delta, as in an l2 norm.
-
-    There generalised gamma noise is better.
-    """
-    if request.delta == 0.0:
-        return False
-    solid = not request.sensitivity.flat
-    round_set = solid and Uncovered(request.sensitivity).caps
-    return two_parameters_hardly_gain(request) or bool(round_set)
-
-
-def ellipsoid_hardly_gains(request: Request) -> bool:
-    """Whether neither an ellipsoid nor a search in two parameters for it is worth its time."""
-    return is_unlikely(request) or two_parameters_hardly_gain(request)
-
-
 def delta_hardly_gains(request: Request) -> bool:
     """Whether delta takes less than 1e-4 off the variance of K-norm noise, by a bound.
 
@@ -264,7 +314,7 @@ def delta_hardly_gains(request: Request) -> bool:
     if uncovered.caps:
         return False
     most = -math.log1p(-request.delta) / min(uncovered.polytopes, default=0.5)
-    return 2.0 * most < _LITTLE * request.epsilon
+    return 2.0 * most < LITTLE * request.epsilon
 
 
 def is_unlikely(request: Request) -> bool:
@@ -273,8 +323,9 @@ def is_unlikely(request: Request) -> bool:
     if normal is None or request.epsilon == 0.0 or request.sensitivity.flat:
         return False
     K = request.sensitivity.active_dimension
-    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square / request.epsilon**2
-    return request.mean(square) < _SHARE * request.mean(np.asarray(normal.noise.var()))
+    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square  # times epsilon^2
+    gaussian_mean = request.mean(np.asarray(normal.noise.var()))
+    return request.mean(square) < _SHARE * gaussian_mean * request.epsilon**2
 
 
 def correlated_gaussian(request: Request) -> Found | None:
@@ -432,11 +483,19 @@ def blocks(request: Request) -> Found | None:
 
 
 def _joint_block(ball: Sensitivity, epsilon: float) -> RealVectorNoise:
-    """Staircase noise in the norm of a block, or K-norm noise if that is hardly worse."""
-    K = ball.active_dimension
-    if hardly_gains(K, epsilon) or K / epsilon > _MOST_STEPS:
-        return k_norm_noise(ball, epsilon)
-    return staircase_in_norm(ball, epsilon)
+    """Staircase noise in the norm of a block, or K-norm noise if that is hardly worse.
+
+    Where few coordinates change at once, staircase noise of each coordinate may be better.
+    """
+    K, true = ball.active_dimension, ball.differences
+    few = hardly_gains(K, epsilon) or K / epsilon > _MOST_STEPS
+    found = k_norm_noise(ball, epsilon) if few else staircase_in_norm(ball, epsilon)
+    if true is None:
+        return found
+    share = equal_share(epsilon, true.moved)
+    unit = Staircase(share, 1.0, float(staircase_gamma(share)))
+    each = IndependentNoise(unit, ball.box)
+    return min(found, each, key=lambda noise: float(np.sum(noise.var())))
 
 
 def _gaussian_block(request: Request, some: IntArray, mu: float) -> IndependentNoise:
@@ -481,7 +540,6 @@ def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
 
 
 _HARDT = "Hardt & Talwar 2010"
-_RADIAL = "radial density exp(-(r / s)^p)"
 
 _OWN = (
     Method("K-norm", "k-norm", _HARDT, k_norm),
@@ -508,34 +566,21 @@ _OWN = (
         "truncated-k-norm",
         TruncatedLaplace.source,
         partial(in_norm, "truncated-k-norm"),
-        truncation_hardly_gains,
-    ),
-    Method(
-        "generalised gamma",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_norm, "generalised-gamma"),
         two_parameters_hardly_gain,
     ),
     Method(
         "K-norm of an ellipsoid", "k-norm", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely
     ),
-    Method(
-        "generalised gamma of an ellipsoid",
-        "generalised-gamma",
-        _RADIAL,
-        partial(in_ellipsoid, "generalised-gamma"),
-        ellipsoid_hardly_gains,
-    ),
 )
-_NAMES = {method.family: f"{method.name}, delta used" for method in _OWN}
+_NAMES = {method.family: DELTA_USED.format(method.name) for method in _OWN}
 
 
 def _searched(family: str, kind: type[Noise]) -> Method:
     """The mechanism that spends delta by a search over a family."""
     name = _NAMES.get(family, kind.title)
     find, slow = partial(calibrated, family), partial(is_searched, family)
-    return Method(name, family, kind.source, find, slow)
+    like = (Gaussian.title, Laplace.title, Staircase.title) if family in _BETWEEN else ()
+    return Method(name, family, kind.source, find, slow, like)
 
 
 # Densities without steps first. Of Gaussian noise no other is to be found than its own.
@@ -548,7 +593,4 @@ METHODS = (
     ),
 )
 
-# Only where the family is asked for: this one takes up to a minute.
-ASKED_METHODS = (Method(Histogram.title, "histogram", Histogram.source, histogram),)
-
-METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in (*METHODS, *ASKED_METHODS)))
+METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in METHODS))

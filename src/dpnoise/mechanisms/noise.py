@@ -377,7 +377,7 @@ class Mechanism(EqualByValue):
         """The variance of each coordinate, shape (K,)."""
         return self.noise.var()
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """The mean of the variances."""
         return self.request.mean(self.variances)
@@ -455,6 +455,11 @@ class Mechanism(EqualByValue):
     def optimal(self) -> bool:
         """Whether no additive noise has an error smaller by more than 1e-4 of it, proved."""
         return self.request.bounded == self.request.error and self.ratio <= 1.0 + OPTIMAL
+
+    @property
+    def whole(self) -> bool:
+        """Whether the noise is on the integers."""
+        return self.noise.whole
 
     @property
     def has_sampler(self) -> bool:

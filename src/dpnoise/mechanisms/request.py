@@ -2,14 +2,15 @@
 
 Every mechanism answers the same request, and one floor is under all of them, as far as one is
 known. Noise N on the integers only has to hide integers, so that it can be below the floor of real
-noise (docs/integers.md). Two bounds hold for its mean squared error:
+noise (docs/integers.md). Three bounds hold for its mean squared error:
 
 - each coordinate hides its changes by up to c: the discrete staircase without delta (Geng &
   Viswanath 2016), else the linear program on the integers, or one event;
+- for differences of few entries the floor of any noise for whole ones (docs/floor.md, section 8);
 - with U uniform on [-1/2, 1/2]^K, N + U hides real shifts in s D as N hides integers in g D,
   g = s + the norm of (1, ..., 1), and its variance is larger by 1/12. Each integer point of g D is
-  a sum of g of those of D for boxes, l1 balls and 'at most m counts' (integer polymatroids), so
-  that it costs g times epsilon.
+  a sum of g of those of D for boxes and l1 balls (integer polymatroids), so that it costs g times
+  epsilon.
 
 **The parts of a sensitivity set** that one person moves independently of each other: a product has
 those of its factors; every coordinate of a box is one; any other set is one as a whole. Coordinates
@@ -20,7 +21,8 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,6 +59,8 @@ class Parts(NamedTuple):
         The first coordinate of each and the number of its coordinates, which follow one another.
     l1, l2 : numpy.ndarray, shape (n,)
         The largest l1 and l2 norm of each.
+    moved : numpy.ndarray of int, shape (n,)
+        How many coordinates of each a true difference moves at most.
     blocks : dict
         The set of each part that is no single coordinate of a box, by its first coordinate.
     box : numpy.ndarray, shape (K,)
@@ -70,6 +74,7 @@ class Parts(NamedTuple):
     sizes: IntArray
     l1: Array
     l2: Array
+    moved: IntArray
     blocks: dict[int, Sensitivity]
     box: Array
     shape: Array
@@ -106,7 +111,7 @@ class Parts(NamedTuple):
 
 def parts_of(ball: Sensitivity) -> Parts:
     """The parts of a set."""
-    first, sizes, l1, l2 = [], [], [], []
+    first, sizes, l1, l2, moved = [], [], [], [], []
     blocks = {}
     shape = np.ones(ball.dimension)
     for start, factor in ball.factors():
@@ -115,6 +120,7 @@ def parts_of(ball: Sensitivity) -> Parts:
             sides = factor.box[some]
             first.append(start + some)
             sizes.append(np.ones(some.size, dtype=np.intp))
+            moved.append(sizes[-1])
             l1.append(sides)
             l2.append(sides)
         else:
@@ -124,11 +130,14 @@ def parts_of(ball: Sensitivity) -> Parts:
             sizes.append(np.array([factor.dimension]))
             l1.append(np.array([factor.l1]))
             l2.append(np.array([factor.l2]))
+            true = factor.differences
+            moved.append(np.array([factor.active_dimension if true is None else true.moved]))
     return Parts(
         np.concatenate(first),
         np.concatenate(sizes),
         np.concatenate(l1),
         np.concatenate(l2),
+        np.concatenate(moved),
         blocks,
         ball.box,
         shape,
@@ -155,8 +164,9 @@ class Request(EqualByValue):
         What is to be small, one of `ERRORS`.
     weights : numpy.ndarray, shape (K,)
         Of the coordinates in that error.
-    integer : bool
-        Whether answers, and so the noise, are integers.
+    integer : bool, optional
+        Whether the noise is on the integers: True or False, or None for either, where the answers
+        are whole numbers.
     """
 
     sensitivity: Sensitivity
@@ -164,7 +174,16 @@ class Request(EqualByValue):
     delta: float
     error: str
     weights: Array
-    integer: bool = False
+    integer: bool | None = False
+
+    @cached_property
+    def discrete(self) -> bool:
+        """Whether noise on the integers is tried: asked for, or not refused for whole answers."""
+        if self.integer is None and self.sensitivity.is_whole:
+            problems = Problems("noise on the integers")
+            read_parts(problems, self.sensitivity)
+            return not problems.found
+        return bool(self.integer)
 
     @property
     def dimension(self) -> int:
@@ -198,6 +217,11 @@ class Request(EqualByValue):
     def parts(self) -> Parts:
         """The parts of the set that move independently of each other."""
         return parts_of(self.sensitivity.geometry)
+
+    @property
+    def moved(self) -> int:
+        """How many coordinates a true difference moves at most."""
+        return int(np.sum(self.parts.moved))
 
     @cached_property
     def integer_parts(self) -> list[IntegerPart]:
@@ -247,7 +271,7 @@ def read_request(
     relation: str | None = None,
     family: str | None = None,
     families: tuple[str, ...] = (),
-    integer: bool = False,
+    integer: bool | None = None,
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
@@ -262,7 +286,8 @@ def read_request(
         problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))
     known = isinstance(error, str) and error in ERRORS
     problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
-    free = weights is None or error != "norm"
+    of_norm = known and error == "norm"
+    free = weights is None or not of_norm
     problems.require(free, "weights", "None for error='norm'", weights)
     known = family is None or (isinstance(family, str) and family in families)
     problems.require(known, "family", f"None or one of {', '.join(families)}", family)
@@ -275,7 +300,7 @@ def read_request(
             problems.require(good, "shape of weights", f"({ball.dimension},)", values.shape)
         good = ball.dimension <= _MOST_COORDINATES
         problems.require(good, "dimension", f"at most {_MOST_COORDINATES:g}", ball.dimension)
-        solid = error != "norm" or not ball.flat
+        solid = not of_norm or not ball.flat
         problems.require(solid, "error", f"another one than norm ({ball.flat})", error)
     if ball is not None and not problems.found:
         sizes = ball.box[ball.active]
@@ -283,14 +308,15 @@ def read_request(
         expected = f"a ratio of at most {_LARGEST_RATIO:g} between the largest and the smallest"
         good = ratio <= math.log10(_LARGEST_RATIO)
         problems.require(good, "sensitivity", expected, f"1e{ratio:.0f}")
-    known = isinstance(integer, bool | np.bool_)
-    problems.require(known, "integer", "True or False", integer)
-    if ball is not None and integer:
+    known = integer is None or isinstance(integer, bool | np.bool_)
+    problems.require(known, "integer", "None, True or False", integer)
+    if ball is not None and known and integer:
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
-    return Request(ball, float(epsilon), float(delta), error, values, bool(integer))
+    chosen = None if integer is None else bool(integer)
+    return Request(ball, float(epsilon), float(delta), error, values, chosen)
 
 
 class Found(NamedTuple):
@@ -322,6 +348,8 @@ class Method:
         RuntimeError say why it applies and cannot be had.
     slow : callable
         Whether that takes some tenths of a second or more, by counts alone.
+    like : tuple of str
+        Mechanisms of which the best needs about as much variance, 1.25 times as much at most.
     """
 
     name: str
@@ -329,6 +357,7 @@ class Method:
     reference: str
     find: Callable[[Request], Found | None]
     slow: Callable[[Request], bool] = quick
+    like: tuple[str, ...] = ()
 
 
 _PROGRAM = 8.0, 12, 1e-14  # largest epsilon and change, smallest delta of the program
@@ -343,17 +372,30 @@ def mean_floor(request: Request) -> float:
     `Request.bounded` says of which. For integers it is one on the error of any noise on the
     integers.
     """
-    if request.integer:
-        square = request.bounded == "variance"
-        return max(_of_coordinates(request) if square else 0.0, _of_groups(request))
+    if not request.integer:
+        return _of_set(request, request.sensitivity)
+    square = request.bounded == "variance"
+    found = [_of_coordinates(request) if square else 0.0, _of_groups(request)]
+    whole = whole_answers(request.sensitivity)
+    return max(*found, _of_set(request, whole) if whole else 0.0)
+
+
+def whole_answers(ball: Sensitivity) -> Sensitivity | None:
+    """The set of few entries that are whole numbers, as for answers that are; None for others."""
+    true = ball.differences
+    if ball.is_whole or true is None:
+        return ball if ball.is_whole else None
+    found = copy(ball)
+    vars(found)["differences"] = replace(true, whole=True)
+    return found if found.is_whole else None
+
+
+def _of_set(request: Request, ball: Sensitivity) -> float:
+    """The floor of any noise for a set; 0 for a budget out of its range."""
+    epsilon, delta = request.epsilon, request.delta
     try:
-        return floor(
-            request.sensitivity,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            **_error(request),
-        ).value
-    except ValueError:  # a budget out of its range
+        return floor(ball, epsilon=epsilon, delta=delta, **_error(request)).value
+    except ValueError:
         return 0.0
 
 
@@ -399,12 +441,10 @@ def integer_floor(change: int, epsilon: float, delta: float) -> float:
 def _of_groups(request: Request) -> float:
     """The floor of real noise for the shifts that N + U hides, less 1/12.
 
-    0 for `Counts`: not every integer point of g D is a sum of g of those of D, such as three counts
-    up and three down at m = 2 and g = 3.
+    Of convex sets: each integer point of g D has to be a sum of g of those of D.
     """
-    signs = request.sensitivity.unconditional_hull is request.sensitivity
     powers = {part.power for part in request.integer_parts}
-    if request.epsilon == 0.0 or not signs or powers != {1}:
+    if request.epsilon == 0.0 or not request.sensitivity.convex or powers != {1}:
         return 0.0
     ball = request.sensitivity.geometry
     ones = float(ball.norm(np.ones(request.dimension)))

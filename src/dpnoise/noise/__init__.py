@@ -1,8 +1,8 @@
 """The noise distributions, with the methods of `scipy.stats`.
 
-`FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These,
-a histogram (`Histogram`) and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same
-methods where they make sense.
+`FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These
+and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same methods where they make
+sense.
 """
 
 import re
@@ -24,7 +24,6 @@ from dpnoise.noise.integers import (
     IntegerNoise,
 )
 from dpnoise.noise.stepwise import (
-    Histogram,
     Staircase,
     staircase_2d_gamma,
     staircase_gamma,
@@ -75,7 +74,6 @@ __all__ = [
     "DiscreteStaircase",
     "FlippedHuber",
     "Gaussian",
-    "Histogram",
     "Huber",
     "IntegerNoise",
     "KNorm",

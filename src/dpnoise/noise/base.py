@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Noise(ABC):
-    """A continuous distribution symmetric about 0.
+    """A continuous distribution symmetric about 0, whose density does not rise with |t|.
 
     Arguments of all methods may be scalars or arrays of any shape; the result has the same
     shape. Values outside the domain give NaN, as in `scipy.stats`; what is no number is refused

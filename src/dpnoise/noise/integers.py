@@ -514,12 +514,13 @@ def _squares_below(x: float) -> float:
     return x * (x - 1.0) * (2.0 * x - 1.0) / 6.0
 
 
-def best_r(epsilon: float, sensitivity: int) -> int:
-    """The r of discrete staircase noise with the smallest variance.
+def best_r(epsilon: float, sensitivity: int, power: int = 2) -> int:
+    """The r of discrete staircase noise with the smallest variance, or E|X| for power 1.
 
     The variance is that of the continuous staircase less 1/12, which has one minimum in gamma: the
     best r is next to it.
     """
-    middle = float(staircase_gamma(epsilon)) * sensitivity + 0.5
+    middle = float(staircase_gamma(epsilon, power)) * sensitivity + 0.5
     near = {min(max(math.floor(middle) + k, 1), sensitivity) for k in (-1, 0, 1, 2)}
-    return min(sorted(near), key=lambda r: DiscreteStaircase(epsilon, sensitivity, r).var())
+    noises = [DiscreteStaircase(epsilon, sensitivity, r) for r in sorted(near)]
+    return min(noises, key=lambda one: one.var() if power == 2 else one.mean_abs()).r

@@ -43,11 +43,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
+from dpnoise.optimality.whole_numbers import WholeCertificate
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.sensitivity.balls import L2, LInf
+    from dpnoise.sensitivity.balls import LInf
     from dpnoise.sensitivity.base import Sensitivity
 
 _SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
@@ -76,12 +77,12 @@ class Projection:
     ----------
     moments : array of float, shape (K,)
         Second moments m_i of a mixture of differences, up to a common factor.
-    scalar : ScalarCertificate
-        Of a lower bound on V1.
+    scalar : ScalarCertificate or WholeCertificate
+        Of a lower bound on V1; for sets that are not `star_shaped` with single shifts, up to 1.
     """
 
     moments: Array
-    scalar: ScalarCertificate
+    scalar: ScalarCertificate | WholeCertificate
 
     @property
     def method(self) -> str:
@@ -93,11 +94,25 @@ class Projection:
     ) -> float:
         """V1 (sum sqrt(w_i m_i))^2 over the gauge of m, less rounding."""
         moments, inner = np.abs(self.moments), unconditional(sensitivity)
-        size = inner.moments_size(moments) if inner else math.inf
+        good = inner is not None and serves(self.scalar, sensitivity)
+        size = inner.moments_size(moments) if inner and good else math.inf
         if not 0.0 < size < math.inf:
             return 0.0
         total = float(np.sum(np.sqrt(weights) * np.sqrt(moments / size)))
         return self.scalar.bound(epsilon, delta) * total * total * (1.0 - MARGIN)
+
+
+def star_shaped(sensitivity: Sensitivity) -> bool:
+    """Whether with a difference d all t d, 0 <= t <= 1, are differences."""
+    each = [factor.differences for _, factor in sensitivity.factors()]
+    return not any(found is not None and (found.whole or found.full) for found in each)
+
+
+def serves(scalar: ScalarCertificate | WholeCertificate, sensitivity: Sensitivity) -> bool:
+    """Whether the shifts that a bound for one number uses are there along each difference."""
+    if isinstance(scalar, WholeCertificate):
+        return scalar.change == 1
+    return star_shaped(sensitivity)
 
 
 def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
@@ -118,13 +133,13 @@ class CountProjection:
         How many entries of the differences that are mixed are c and -c.
     shares : tuple of float
         Of the mixture, up to a common factor.
-    scalar : ScalarCertificate
-        Of a lower bound on V1.
+    scalar : ScalarCertificate or WholeCertificate
+        Of a lower bound on V1; for sets that are not `star_shaped` with single shifts, up to 1.
     """
 
     patterns: tuple[tuple[int, int], ...]
     shares: tuple[float, ...]
-    scalar: ScalarCertificate
+    scalar: ScalarCertificate | WholeCertificate
 
     @property
     def method(self) -> str:
@@ -138,7 +153,7 @@ class CountProjection:
         equal = bool(np.all(weights == weights[0]))
         shares = np.array(self.shares)
         sizes = len(self.patterns) == shares.size > 0
-        if not equal or not sizes:
+        if not equal or not sizes or not serves(self.scalar, sensitivity):
             return 0.0
         known = all(up >= 0 and down >= 0 for up, down in self.patterns)
         inside = known and all(sensitivity.holds_pattern(*pattern) for pattern in self.patterns)
@@ -162,7 +177,9 @@ def _root_trace(K: int, first: Array, others: Array) -> Array:
     return np.sqrt(first) + (K - 1) * np.sqrt(np.maximum(others, 0.0))
 
 
-def count_projection(sensitivity: Sensitivity, scalar: ScalarCertificate) -> CountProjection:
+def count_projection(
+    sensitivity: Sensitivity, scalar: ScalarCertificate | WholeCertificate
+) -> CountProjection:
     """Certificate by the best pattern and the one that improves most when mixed with it."""
     K = sensitivity.dimension
     patterns = np.array(_patterns(sensitivity))
@@ -188,6 +205,33 @@ def _patterns(sensitivity: Sensitivity) -> list[tuple[int, int]]:
     some = [int(k) for k in np.unique(np.clip(tried, 0, most).astype(int))]
     found = {(up, down)} | {(most, k) for k in some} | {(k, 0) for k in some if k}
     return sorted(pattern for pattern in found if sensitivity.holds_pattern(*pattern))
+
+
+@dataclass(frozen=True)
+class OwnWholeNumbers:
+    """Certificate from single coordinates whose differences are whole numbers.
+
+    Parameters
+    ----------
+    scalar : WholeCertificate
+        For whole numbers, for differences up to those of a coordinate.
+    """
+
+    scalar: WholeCertificate
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound."""
+        return "single coordinates"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """Sum of the weights times the bound for one coordinate."""
+        found = sensitivity.differences
+        if found is None or not found.whole or found.full or self.scalar.change > found.size:
+            return 0.0
+        return self.scalar.bound(epsilon, delta) * float(np.sum(weights)) * (1.0 - MARGIN)
 
 
 @dataclass(frozen=True)
@@ -219,6 +263,14 @@ class Blocks:
         return float(np.sum(found)) * (1.0 - 1e-12)
 
 
+def exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
+    """An equivalent set whose coordinates may be exchanged, and its weights; None if unknown."""
+    found = sensitivity.differences
+    if found is None:
+        return sensitivity.exchangeable(weights)
+    return None if found.full else (sensitivity, weights)
+
+
 @dataclass(frozen=True)
 class Layers:
     """Certificate for coordinates that may be exchanged: bounds for the l heaviest.
@@ -243,7 +295,7 @@ class Layers:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Sum over l of (w_(l) - w_(l+1)) times the bound for l coordinates."""
-        unit = sensitivity.exchangeable(weights)
+        unit = exchangeable(sensitivity, weights)
         if unit is None or len(self.sizes) != len(self.parts):
             return 0.0
         heavy = np.append(np.sort(unit[1])[::-1], 0.0)
@@ -260,39 +312,20 @@ class Layers:
         return float(total) * (1.0 - 1e-12)
 
 
-@dataclass(frozen=True)
-class Inclusion:
-    """Certificate from a set within: the noise hides its differences, too.
-
-    Parameters
-    ----------
-    inner : Sensitivity
-        An l2 ball within the set.
-    part : FloorCertificate
-        For that ball.
-    """
-
-    inner: L2
-    part: FloorCertificate
-
-    @property
-    def method(self) -> str:
-        """Kind of the bound used."""
-        return f"l2 ball within, {self.part.method}"
-
-    def bound(
-        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
-    ) -> float:
-        """Bound for the ball, if it lies within the set."""
-        fits = self.inner.of == sensitivity.dimension
-        if not fits or self.inner.radius > sensitivity.inner_radius:
-            return 0.0
-        return self.part.bound(self.inner, epsilon, delta, weights)
+def free_cube(sensitivity: Sensitivity) -> tuple[int, float]:
+    """How many coordinates, whichever they are, move by how much at once, in any directions."""
+    found = sensitivity.differences
+    if found is None:
+        return sensitivity.free_cube or (0, 0.0)
+    return (0, 0.0) if found.full else (found.down, found.size)
 
 
 @dataclass(frozen=True)
 class Subsets:
     """Certificate for at most m of K coordinates, or for a cube: any k <= m may move at once.
+
+    Where differences are whole, the bound is one for the noise and uniform noise beside it, whose
+    variance 1/12 is taken off.
 
     Averaged over all subsets of k coordinates, sum sigma_i^2 is K / k times the floor of a cube
     of k coordinates.
@@ -318,11 +351,13 @@ class Subsets:
     ) -> float:
         """Sum of the weights over k, times the bound for the cube; 0 for unequal weights."""
         K = sensitivity.dimension
-        most, side = sensitivity.free_cube or (0, 0.0)
+        most, side = free_cube(sensitivity)
         if self.inner.of > most or self.inner.radius > side or not np.all(weights == weights[0]):
             return 0.0
         share = float(weights[0]) * K / self.inner.of
-        return share * self.part.bound(self.inner, epsilon, delta, np.ones(self.inner.of))
+        value = share * self.part.bound(self.inner, epsilon, delta, np.ones(self.inner.of))
+        lost = (1.0 + MARGIN) / 12.0 * K * float(weights[0]) if sensitivity.is_whole else 0.0
+        return max(0.0, value - lost)
 
 
 def _kinds(parts: tuple[FloorCertificate, ...]) -> str:

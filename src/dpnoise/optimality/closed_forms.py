@@ -194,12 +194,25 @@ def radial_certificate(dimension: int, epsilon: float) -> RadialStaircase:
 
 
 class Shape(NamedTuple):
-    """What counts of the set: K, the logarithm of |D|, m, and rho."""
+    """What counts of the set: K, the logarithm of |D|, m, and rho.
+
+    A set is convex or, if `one_sided`, that of the vectors in [0, 1]^K and their negatives.
+    """
 
     dimension: int
     log_volume: float
     mean_square: float
     inradius: float
+    one_sided: bool = False
+
+    def within(self, s: Array) -> tuple[Array, Array]:
+        """Of points y with y - x in the set for all |x| <= s: share of |D| and mean of |y|^2."""
+        K = self.dimension
+        if self.one_sided:
+            inner = 1.0 - 2.0 * s
+            return inner**K, K * (0.25 + inner**2 / 12.0)
+        inner = 1.0 - s / self.inradius
+        return inner**K, inner**2 * self.mean_square
 
 
 INTERVAL = Shape(1, math.log(2.0), 1.0 / 3.0, 1.0)
@@ -209,9 +222,9 @@ def one_step(shape: Shape, epsilon: float, delta: float, s: Array) -> Array:
     """Lower bounds on E |T|^2, one for each s > 0; 0 where s proves nothing."""
     K, rho = shape.dimension, shape.inradius
     m = shape.mean_square
-    inner = 1.0 - s / rho
+    share, square = shape.within(s)
     # Z and the integral of (s^2 - |x|^2)_+ in units of |D|; Z without its part within the ball.
-    target = inner**K * (inner**2 * m - s * s) * (1.0 - _STEP_MARGIN)
+    target = share * (square - s * s) * (1.0 - _STEP_MARGIN)
     log_ball = 0.5 * K * math.log(math.pi) - math.lgamma(0.5 * K + 1.0)
     log_psi = log_ball + math.log(2.0 / (K + 2.0)) + (K + 2.0) * np.log(s) - shape.log_volume
     fits = (s <= 0.5 * rho) & (target > 0.0)

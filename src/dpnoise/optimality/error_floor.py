@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise.optimality.certificates import star_shaped
 from dpnoise.optimality.closed_forms import smallest_moment, step_group
+from dpnoise.optimality.few_entries import FewEntries, few_entries
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import (
     LARGE_STEP,
@@ -31,6 +33,7 @@ from dpnoise.optimality.rearrangement import (
     spent_on_average,
 )
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, scalar_certificate
+from dpnoise.optimality.whole_numbers import WholeCertificate, whole_certificate
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
@@ -50,12 +53,13 @@ class OwnCoordinates:
     ----------
     error : str
         "mean-abs", "max" or "norm".
-    scalar : ScalarCertificate
-        Of a lower bound on E|T| for one number of sensitivity 1.
+    scalar : ScalarCertificate or WholeCertificate
+        Of a lower bound on E|T| for one number of sensitivity 1; or, where the differences of
+        coordinates are whole or the largest only, for whole numbers.
     """
 
     error: str
-    scalar: ScalarCertificate
+    scalar: ScalarCertificate | WholeCertificate
 
     @property
     def method(self) -> str:
@@ -67,10 +71,29 @@ class OwnCoordinates:
     ) -> float:
         """Sum, or largest, of what the coordinates need; in the set's norm as much as one."""
         each = self.scalar.bound(epsilon, delta) * (1.0 - MARGIN)
-        if self.error == "norm":  # along the direction a: |a'T| is at most h(a) times the norm
-            return each
-        sizes = weights * sensitivity.box
+        box = sensitivity.box
+        sizes = box * self._unit(sensitivity)
+        if self.error == "norm":  # |T_i| is at most h(e_i), sum |T_i| the largest l1 norm, times it
+            active = box > 0.0
+            one = float(np.max(sizes[active] / box[active]))
+            return each * max(one, float(np.sum(sizes)) / sensitivity.l1 * (1.0 - MARGIN))
+        sizes = weights * sizes
         return each * float(np.sum(sizes) if self.error == "mean-abs" else np.max(sizes))
+
+    def _unit(self, sensitivity: Sensitivity) -> Array:
+        """One over the change that the scalar bound is for, by coordinate; 0 where it is not."""
+        unit = np.zeros(sensitivity.dimension)
+        for first, factor in sensitivity.factors():
+            at = slice(first, first + factor.dimension)
+            found = factor.differences
+            if not isinstance(self.scalar, WholeCertificate):
+                unit[at] = float(star_shaped(factor))
+            elif self.scalar.change == 1:
+                unit[at] = 1.0
+            elif found is not None and found.whole and not found.full:
+                good = self.scalar.change <= found.size
+                unit[at] = good / found.size
+        return unit
 
 
 @dataclass(frozen=True)
@@ -110,7 +133,13 @@ class EqualVolume:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Least mean norm of a staircase, or radial noise, times s; 0 where it does not apply."""
-        if sensitivity.flat or self.group < 1 or self.size < 1 or not 0.0 < self.kept <= 1.0:
+        if (
+            sensitivity.flat
+            or not sensitivity.convex
+            or self.group < 1
+            or self.size < 1
+            or not 0.0 < self.kept <= 1.0
+        ):
             return 0.0
         scale = 1.0
         if self.error == "norm":
@@ -170,7 +199,7 @@ class PartsOfProduct:
         return total * (1.0 - MARGIN)
 
 
-ErrorCertificate = OwnCoordinates | EqualVolume | PartsOfProduct
+ErrorCertificate = OwnCoordinates | EqualVolume | PartsOfProduct | FewEntries
 
 
 def _log_unit(error: str, weights: Array) -> float:
@@ -245,10 +274,18 @@ def error_candidates(
 ) -> list[tuple[float, ErrorCertificate]]:
     """Pairs of a bound on an error and its certificate, never empty."""
     problem = (sensitivity, epsilon, delta, weights)
-    found: list[ErrorCertificate] = [
-        OwnCoordinates(error, scalar_certificate(epsilon, delta, fine=fine, order=1))
-    ]
-    if sensitivity.blocks and error != "norm":
+    scalars: list[ScalarCertificate | WholeCertificate] = []
+    if star_shaped(sensitivity):
+        scalars.append(scalar_certificate(epsilon, delta, fine=fine, order=1))
+    else:
+        scalars.append(whole_certificate(1, epsilon, delta, 1))
+    few = sensitivity.differences
+    if few is not None and few.whole and not few.full and few.size > 1.0:
+        scalars.append(whole_certificate(int(few.size), epsilon, delta, 1))
+    found: list[ErrorCertificate] = [OwnCoordinates(error, scalar) for scalar in scalars]
+    if few is not None:
+        found += few_entries(few, error, epsilon, delta, fine=fine)
+    if sensitivity.blocks and (error != "norm" or not sensitivity.convex):
         best = [
             max(
                 error_candidates(block, error, epsilon, delta, part, fine=fine),
@@ -257,7 +294,8 @@ def error_candidates(
             for block, part in sensitivity.split(weights)
         ]
         found.append(PartsOfProduct(error, tuple(best)))
-    size = 0 if sensitivity.flat else _best_size(sensitivity, error, weights)
+    solid = sensitivity.convex and not sensitivity.flat
+    size = _best_size(sensitivity, error, weights) if solid else 0
     if size and delta == 0.0:
         found.append(EqualVolume(error, size, step_group(size, epsilon)))
     elif 2 <= size <= MOST_TESTED and epsilon <= LARGEST_EPSILON:

@@ -16,22 +16,26 @@ from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.optimality.certificates import (
     Blocks,
     FloorCertificate,
-    Inclusion,
     Layers,
+    OwnWholeNumbers,
     Projection,
     Subsets,
     count_projection,
+    exchangeable,
+    free_cube,
+    star_shaped,
     unconditional,
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
-from dpnoise.optimality.cube import cube_transport, product_test
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
-from dpnoise.optimality.graded_test import graded_test
+from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.sensitivity.balls import L2, LInf
+from dpnoise.optimality.whole_numbers import whole_certificate
+from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.convert import as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.optimality.error_floor import ErrorCertificate
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.differences import Differences
 
 METHODS = ("fast", "program")
 _SMALLEST_EPSILON = 1e-6
@@ -47,9 +52,6 @@ _TOLERANCE = 1e-9  # relative, between machines
 
 # Of the certificates that are tried.
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
-_MOST_TRANSPORTED = 50  # coordinates
-_FEWER = 8  # coordinates than the product test could take for this delta
-_MOST_GRADED, _LARGEST_GRADED = 3, 8.0  # coordinates and epsilon of graded tests
 _LARGEST_EPSILON, _MOST_DIMENSIONS = 300.0, 100_000  # of radial tests
 _SMALLEST_STEP_EPSILON = 3.0  # of one step outwards, which needs mass near 0
 
@@ -66,7 +68,7 @@ class Floor:
     method : str
         Kind of the certificate.
     certificate : FloorCertificate
-        What proves the bound: projections, multipliers or transport steps.
+        What proves the bound, such as projections or multipliers.
     sensitivity : Sensitivity
         Set of differences.
     epsilon, delta : float
@@ -134,8 +136,8 @@ def floor(
         Weights w_i >= 0 of the coordinates, one of them positive; by default 1 / K each, for
         the mean per coordinate, and ones for `error="max"`. None for `error="norm"`.
     method : {"fast", "program"}, optional
-        "fast" takes well under a second; "program" adds bounds that take seconds, for a cube at
-        delta = 0 up to half a minute.
+        "fast" takes well under a second; "program" searches longer where delta is positive, some
+        seconds.
     error : {"variance", "mean-abs", "max", "norm"}, optional
         What is bounded for noise T: sum w_i Var(T_i), sum w_i E|T_i|, the expectation of the
         largest w_i |T_i|, or that of the norm of T whose unit ball is the set. At delta = 0 the
@@ -180,7 +182,7 @@ def floor(
     problems.require(free, "weights", "None for error='norm'", weights)
     shape: tuple[int, ...] | None = None
     try:
-        found = as_sensitivity(sensitivity).geometry.plain
+        found = shape_of(as_sensitivity(sensitivity))
     except ValueError as refusal:
         problems.add(str(refusal))
     else:
@@ -229,31 +231,44 @@ def candidates(
     problem = (sensitivity, epsilon, delta, weights)
     found: list[FloorCertificate] = []
     scalar = scalar_certificate(epsilon, delta, fine=fine)
+    along = scalar if star_shaped(sensitivity) else whole_certificate(1, epsilon, delta)
     symmetric = unconditional(sensitivity)
     if symmetric:
-        found.append(Projection(symmetric.largest_moments(weights), scalar))
+        found.append(Projection(symmetric.largest_moments(weights), along))
     if sensitivity.patterns and np.all(weights == weights[0]):
-        found.append(count_projection(sensitivity, scalar))
+        found.append(count_projection(sensitivity, along))
     if parts := sensitivity.split(weights):
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
+        if sensitivity.is_whole:
+            change = int(sensitivity.box[0])
+            found.append(OwnWholeNumbers(whole_certificate(change, epsilon, delta)))
         found += _exchangeable(*problem, fine=fine)
     pairs = [(certificate.bound(*problem), certificate) for certificate in found]
-    if not sensitivity.ball_radius(2.0):
+    if sensitivity.convex and not sensitivity.ball_radius(2.0):
         known = max(value for value, _ in pairs)
         more = rearrangements(*problem, known=known, fine=fine)
         pairs += [(certificate.bound(*problem), certificate) for certificate in more]
     return pairs
 
 
+def shape_of(sensitivity: Sensitivity) -> Sensitivity:
+    """The set without a relation; as a ball where it is one, and its differences are all points."""
+    found = sensitivity.geometry
+    if found.convex:
+        return found.plain
+    return Product(*map(shape_of, found.blocks)) if found.blocks else found
+
+
 def _exchangeable(
     sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool
 ) -> list[FloorCertificate]:
     """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
-    unit = sensitivity.exchangeable(weights)
+    unit = exchangeable(sensitivity, weights)
     if unit is None:
-        return []
+        few = sensitivity.differences
+        return few_certificates(few, epsilon, delta, fine) if few else []
     # One program per size: in a hurry, only the size that counts most.
     sizes = _sizes(unit[1])[: None if fine or delta == 0.0 else 1]
     rows = [_symmetric(unit[0].restricted(range(size)), epsilon, delta, fine) for size in sizes]
@@ -290,14 +305,20 @@ def _symmetric(
         return _cube(K, epsilon, delta, fine)
     if sensitivity.ball_radius(2.0):
         return _ball(K, epsilon, delta, fine) + _one_step(sensitivity, epsilon, delta)
-    if sensitivity.free_cube and sensitivity.inner_radius:
-        ball = L2(sensitivity.inner_radius, K)
-        cube = LInf(sensitivity.free_cube[1], sensitivity.free_cube[0])
-        found: list[FloorCertificate] = [
-            Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta, fine)
-        ]
-        return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
-    return []
+    most, side = free_cube(sensitivity)
+    found: list[FloorCertificate] = []
+    if most:
+        cube = LInf(side, most)
+        found += [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
+    few = sensitivity.differences
+    return found + (few_certificates(few, epsilon, delta, fine) if few else [])
+
+
+def few_certificates(
+    few: Differences, epsilon: float, delta: float, fine: bool
+) -> list[FloorCertificate]:
+    """Certificates for differences of few entries, with equal weights."""
+    return [*few_entries(few, "variance", epsilon, delta, fine=fine)]
 
 
 def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
@@ -314,8 +335,6 @@ def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCerti
     tests: list[FloorCertificate | None] = [radial_test(K, epsilon, delta, FAST)]
     if fine:
         tests.append(radial_test(K, epsilon, delta, FINE))
-    if fine and K <= _MOST_GRADED and epsilon <= _LARGEST_GRADED:
-        tests.append(graded_test(K, epsilon, delta))
     return [test for test in tests if test]
 
 
@@ -329,21 +348,5 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertifi
     """Certificates for a cube with equal weights."""
     if K == 1:
         return []
-    product = product_test(K, epsilon, delta)
-    found: list[FloorCertificate] = [product] if product else []
-    if delta > 0.0:
-        found += _smaller_cubes(K, epsilon, delta)
-    found += projected_cubes(K, epsilon, delta, fine=fine)
-    found += _one_step(LInf(1.0, K), epsilon, delta)
-    if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
-        transport = cube_transport(K, epsilon)
-        found += [transport] if transport else []
-    return found
-
-
-def _smaller_cubes(K: int, epsilon: float, delta: float) -> list[FloorCertificate]:
-    """Product tests of fewer than K coordinates of a cube: a test of k of them pays 2^k delta."""
-    most = min(K, max(2, int(-math.log2(delta))))
-    sizes = range(max(2, most - _FEWER), min(most, K - 1) + 1)
-    tests = [(size, product_test(size, epsilon, delta)) for size in sizes]
-    return [Subsets(LInf(1.0, size), test) for size, test in tests if test]
+    found: list[FloorCertificate] = [*projected_cubes(K, epsilon, delta, fine=fine)]
+    return found + _one_step(LInf(1.0, K), epsilon, delta)

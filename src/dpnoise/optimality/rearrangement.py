@@ -194,7 +194,7 @@ def _heaviest(
     sensitivity: Sensitivity, weights: Array, size: int
 ) -> tuple[Sensitivity, Array] | None:
     """The set and the weights of the heaviest coordinates, if there are so many."""
-    if sensitivity.flat:
+    if sensitivity.flat or not sensitivity.convex:
         return None
     active = sensitivity.box > 0.0
     if size == np.count_nonzero(active):
@@ -217,7 +217,8 @@ def rearrangements(
     fine: bool,
 ) -> list[Rearrangement]:
     """Certificates that may prove more than is known; none for fewer than 2 coordinates."""
-    size = 0 if sensitivity.flat else _best_size(sensitivity, weights)
+    solid = sensitivity.convex and not sensitivity.flat
+    size = _best_size(sensitivity, weights) if solid else 0
     if size < 2:
         return []
     if delta == 0.0:

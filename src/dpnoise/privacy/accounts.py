@@ -6,11 +6,13 @@ set; `supports(noise, set)` says whether there is an account. Noise for a vector
 is answered for here.
 
 A coordinate counts by its noise and by the largest change in units of its scale. Of Gaussian noise
-only the largest l2 norm of the scaled differences counts. For other noise the box around the set is
-taken, which is no smaller, and one difference of the set for the lower bound. Where the loss is at
-most proportional to the change, the set itself gives the largest loss. Answers with noise on the
-integers are integers: of their differences only the integer points of the set count, exactly
-(`dpnoise.privacy.integer_sets`).
+only the largest l2 norm of the scaled differences counts. Where the loss is at most proportional to
+the change, the set itself gives the largest loss. All other noise is accounted for at the true
+differences (`Sensitivity.differences`): it is symmetric about 0 and falls with |t|, so that of
+differences with at most n entries of at most c the worst one has n entries of c, where the scales
+are smallest. Where every point of a set is a difference the box around it is taken, which is no
+smaller, and one difference for the lower bound. Answers with noise on the integers are integers: of
+their differences only the integers count, exactly (`dpnoise.privacy.integer_sets`).
 
 `first_account(noise, size, copies, epsilon)` is the door for equal coordinates, which a search asks
 thousands of times: by the largest loss, by basic composition or by the exact profile. What comes
@@ -31,8 +33,11 @@ at least the probability that some value leaves the support of the neighbour's.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,7 +54,7 @@ from dpnoise.sensitivity.base import MOST_UNEQUAL
 from dpnoise.sensitivity.integer_points import read_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
@@ -72,6 +77,7 @@ _LEVELS = np.concatenate([[0.0], np.geomspace(0.03, 30.0, 13)])  # for different
 _RELATIVE_ROUNDING = 1e-12
 _LOG_ROUNDING = 1e-9  # of a logarithm of delta
 _MAX_GROUPS = 32  # beyond, composition of different noise has little to offer
+_MOST_COMBINATIONS = 64  # of coordinates with different noise that change at once
 
 
 class Bounds(NamedTuple):
@@ -149,9 +155,9 @@ def gaussian_delta(square: Fraction, epsilon: float) -> tuple[float, float]:
     low, high = math.exp(log_delta - error), min(math.exp(log_delta + error), 1.0)
     if mu in (_MIN_MU, _MAX_MU):
         low = 0.0
-    if epsilon < 0.0:  # 1 - delta(-x) = e^-x (1 - delta(x))
-        fall = math.exp(epsilon)
-        low, high = (1.0 - fall * (1.0 - x) for x in (low, high))
+    if epsilon < 0.0:  # delta(-x) = 1 - e^-x + e^-x delta(x): a sum, of which nothing cancels
+        rest, fall = -math.expm1(epsilon), math.exp(epsilon)
+        low, high = (rest + fall * x for x in (low, high))
         low, high = low * (1.0 - ERROR), min(high * (1.0 + ERROR), 1.0)
     return low, max(high, 5e-324)
 
@@ -188,15 +194,19 @@ class Independent:
         """Whether all coordinates have the same noise."""
         return self.scales is None and not isinstance(self.noise, tuple)
 
-    @property
-    def _changes(self) -> list[Fraction]:
-        """The largest change of each coordinate."""
-        changes, K = self.ball.sides(), self.ball.dimension
+    def _changes(self, factor: Sensitivity) -> list[Fraction]:
+        """The largest change of each coordinate of a factor."""
+        changes, K = factor.sides(), factor.dimension
         return [changes] * K if isinstance(changes, Fraction) else list(changes)
 
-    def coordinates(self) -> Iterator[tuple[AnyNoise, Fraction]]:
-        """The noise of each coordinate that can change and its largest change over the scale."""
-        for k, change in enumerate(self._changes):
+    def coordinates(
+        self, first: int = 0, factor: Sensitivity | None = None
+    ) -> Iterator[tuple[AnyNoise, Fraction]]:
+        """The noise of each coordinate that can change and its largest change over the scale.
+
+        Those of a factor, whose first coordinate is `first`, or all.
+        """
+        for k, change in enumerate(self._changes(factor or self.ball), first):
             if change == 0:
                 continue
             if self.scales is None:
@@ -208,16 +218,38 @@ class Independent:
                 raise ValueError(message)
             yield self.noise, change / scale
 
-    @property
-    def shares(self) -> Shares:
-        """How many coordinates there are of each noise and largest change."""
-        changes = self.ball.sides()
-        if self._equal and isinstance(changes, Fraction):
-            return {(self.noise, changes): self.ball.dimension}
-        found: Shares = {}
-        for share in self.coordinates():
-            found[share] = found.get(share, 0) + 1
+    @cached_property
+    def worst(self) -> list[Shares]:
+        """Changes of which one is the worst: how many coordinates of each noise and ratio.
+
+        Several only where noise of different distributions has coordinates of which few change at
+        once, and these are few combinations; of many combinations all changes together are taken.
+        """
+        found: list[Shares] = [{}]
+        for first, factor in self.ball.factors():
+            some = self._worst_of(first, factor)
+            if len(found) * len(some) > _MOST_COMBINATIONS:
+                some = [_counted(self.coordinates(first, factor))]
+            found = [_together(one, more) for one in found for more in some]
         return found
+
+    def _worst_of(self, first: int, factor: Sensitivity) -> list[Shares]:
+        """The same of one factor."""
+        true, changes = factor.differences, factor.sides()
+        most = factor.dimension if true is None else true.moved
+        if self._equal and isinstance(changes, Fraction):
+            return [{(self.noise, changes): most}]
+        ratios: dict[AnyNoise, list[Fraction]] = {}
+        for noise, ratio in self.coordinates(first, factor):
+            ratios.setdefault(noise, []).append(ratio)
+        for some in ratios.values():
+            some.sort(reverse=True)
+        sizes = [len(some) for some in ratios.values()]
+        splits = list(islice(_splits(min(most, sum(sizes)), sizes), _MOST_COMBINATIONS + 1))
+        if len(splits) > _MOST_COMBINATIONS:
+            splits = [tuple(sizes)]
+        pairs = [list(zip(ratios.items(), split, strict=True)) for split in splits]
+        return [_counted((one, x) for (one, some), n in row for x in some[:n]) for row in pairs]
 
     def weights(self, name: str) -> Weights:
         """One over the scale `name` of each coordinate, 0 of those that cannot change."""
@@ -225,7 +257,7 @@ class Independent:
             return 1 / Fraction(getattr(self.noise, name))
         shares = self.coordinates()
         found = []
-        for change in self._changes:
+        for change in self._changes(self.ball):
             one, ratio = next(shares) if change else (None, Fraction(0))
             found.append(ratio / (change * Fraction(getattr(one, name))) if change else Fraction(0))
         return found
@@ -246,22 +278,13 @@ class Independent:
         if len(self.kinds) == 1 and self.kinds <= {Laplace, DiscreteLaplace}:
             # Proportional to the change.
             return self.ball.largest_power_sum(self.weights("beta"), 1)
-        total: Fraction | float = Fraction(0)
-        for (one, size), count in self.shares.items():
-            loss = one.largest_loss(size)
-            total = math.inf if loss == math.inf else total + count * Fraction(loss)
-        return total
+        return max(_loss_of(shares) for shares in self.worst)
 
     def bounds(self, epsilon: float) -> Bounds:
-        """Bounds for any set and epsilon >= 0.
-
-        All noise is symmetric about 0, so that delta of a difference depends on the |d_i| alone,
-        and the hull of a set with all signs has the same largest one.
-        """
-        hull = Independent(self.noise, self.ball.unconditional_hull, self.scales)
-        if hull.kinds == {Gaussian}:
-            return hull._gaussian_bounds(epsilon)
-        return hull._bounds(epsilon)
+        """Bounds for any set and epsilon >= 0."""
+        if self.kinds == {Gaussian}:
+            return self._gaussian_bounds(epsilon)
+        return self._bounds(epsilon)
 
     def _gaussian_bounds(self, epsilon: float) -> Bounds:
         """Bounds by the largest mu, and below by that of one difference."""
@@ -281,7 +304,7 @@ class Independent:
         if loss <= epsilon:
             return NOTHING
         lower, upper = self._profile(epsilon)
-        one = self.ball.active_dimension == 1
+        one = all(sum(shares.values()) == 1 for shares in self.worst)
         found = [(upper, SCALAR if one else VECTOR), (response_delta(loss, epsilon), RESPONSE)]
         if self.kinds == {Laplace}:
             found.append((dominated_delta(loss, epsilon), DOMINATED))
@@ -311,33 +334,86 @@ class Independent:
         return Bounds(found.lower, found.upper, found.account)
 
     def _profile(self, epsilon: float) -> tuple[float, float]:
-        """Lower and upper bounds by the exact profile of a difference and of the box."""
-        shares, ball = self.shares, self.ball
-        upper = float(known_profile(_doubles(shares, up=True), epsilon).upper)
-        if ball.moves_apart:
-            return float(known_profile(_doubles(shares, up=False), epsilon).lower), upper
-        if ball.dimension > MOST_UNEQUAL:
+        """Lower and upper bounds by the exact profile of differences."""
+        shares, ball = self.worst, self.ball
+        upper = max(float(known_profile(_doubles(x, up=True), epsilon).upper) for x in shares)
+        known = [x.differences is not None or x.moves_apart for _, x in ball.factors()]
+        if not all(known) and ball.dimension <= MOST_UNEQUAL:
+            shares = [self._inner()]
+        elif not all(known) or sum(shares[0].values()) > self._most_at_once:
             return 0.0, upper
-        box, point = ball.box, ball.extreme_point
-        inner: Shares = {}
-        every = self.coordinates()
-        for k in np.flatnonzero(box > 0.0):
-            one, ratio = next(every)
-            if point[k] > 0.0:
-                key = one, ratio * Fraction(float(point[k])) / Fraction(float(box[k]))
-                inner[key] = inner.get(key, 0) + 1
-        return float(known_profile(_doubles(inner, up=False), epsilon).lower), upper
+        return max(
+            float(known_profile(_doubles(x, up=False), epsilon).lower) for x in shares
+        ), upper
+
+    @property
+    def _most_at_once(self) -> int:
+        """How many coordinates can change at once, where the factors say so."""
+        most = 0
+        for _, factor in self.ball.factors():
+            true, active = factor.differences, factor.active_dimension
+            most += active if true is None else min(true.moved, active)
+        return most
+
+    def _inner(self) -> Shares:
+        """The changes of one difference: an extreme point of the convex set."""
+        box, point = self.ball.box, np.abs(self.ball.extreme_point)
+        ratios = zip(self.coordinates(), np.flatnonzero(box > 0.0), strict=True)
+        return _counted(
+            (one, ratio * Fraction(float(point[k])) / Fraction(float(box[k])))
+            for (one, ratio), k in ratios
+            if point[k] > 0.0
+        )
 
     def _composed(self, epsilon: float) -> float:
         """Upper bound by basic composition; 1 for noise that it is not made for."""
-        for noise, exact in self.shares:
-            if isinstance(noise, IntegerNoise) and exact.denominator != 1:
-                message = f"sensitivity: expected integers for noise on the integers, got {exact}"
-                raise ValueError(message)
-        shares = _doubles(self.shares, up=True)
-        if not all(one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares):
-            return 1.0
-        return _as_delta(shared_log_delta(shares, epsilon))
+        largest = 0.0
+        for worst in self.worst:
+            for noise, exact in worst:
+                if isinstance(noise, IntegerNoise) and exact.denominator != 1:
+                    expected = "expected integers for noise on the integers"
+                    message = f"sensitivity: {expected}, got {exact}"
+                    raise ValueError(message)
+            shares = _doubles(worst, up=True)
+            if not all(
+                one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares
+            ):
+                return 1.0
+            largest = max(largest, _as_delta(shared_log_delta(shares, epsilon)))
+        return largest
+
+
+def _counted(shares: Iterable[tuple[AnyNoise, Fraction]]) -> Shares:
+    """Coordinates by noise and ratio, and how many there are of each."""
+    return dict(Counter(shares))
+
+
+def _together(one: Shares, more: Shares) -> Shares:
+    """The coordinates of two factors."""
+    found = dict(one)
+    for share, count in more.items():
+        found[share] = found.get(share, 0) + count
+    return found
+
+
+def _splits(total: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every way to take `total` things from heaps of the given sizes, by how many of each."""
+    if not sizes:
+        yield ()
+        return
+    rest = sum(sizes[1:])
+    for n in range(max(total - rest, 0), min(sizes[0], total) + 1):
+        for more in _splits(total - n, sizes[1:]):
+            yield (n, *more)
+
+
+def _loss_of(shares: Shares) -> Fraction | float:
+    """The largest privacy loss of all coordinates together."""
+    total: Fraction | float = Fraction(0)
+    for (one, size), count in shares.items():
+        loss = one.largest_loss(size)
+        total = math.inf if loss == math.inf else total + count * Fraction(loss)
+    return total
 
 
 def _doubles(shares: Shares, *, up: bool) -> list[tuple[AnyNoise, float, int]]:

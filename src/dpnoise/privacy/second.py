@@ -109,7 +109,8 @@ def half_lines(noise: Noise, shift: float, epsilon: float) -> Account:
         more = 1.0
     else:
         more = math.exp(min(math.log(b - a) + here - inside, 0.0)) if b > a else 0.0
-    lower, upper = value - error, min(value + error + more, 1.0)
+    # SF(a) has an error too, so that this share may be above 1.
+    lower, upper = value - error, value + error + more
     return Account(
         "half-lines",
         inside + math.log(lower) if lower > 0.0 else -math.inf,

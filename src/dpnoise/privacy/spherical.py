@@ -34,6 +34,7 @@ _EACH, _FEWEST, _MOST = 96.0, 96, 1024  # epsilons for each root of K, and their
 _TAIL = 1e-250  # of V, left to the outermost cells
 _SMALLER = 1.0 - 2.0**-44  # of epsilon: more than the rounding of the arguments
 _TINY = 1e-290  # more than an underflow
+STEEPEST = 600  # largest loss: beyond about 690 e^epsilon or what it is multiplied by has no double
 
 
 class Spherical(NamedTuple):

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,6 @@ from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.stepwise import Histogram
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical, coordinate_loss
@@ -39,7 +37,6 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, cells_of
 from dpnoise.privacy.scalar.shift import WHOLE, shifted, whole_shift
 
 if TYPE_CHECKING:
@@ -160,19 +157,13 @@ def is_vouched(shares: Shares) -> bool:
 
 
 def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
-    """Check for staircases and histograms that several coordinates cannot have."""
-    for noise, size in shares:
-        if isinstance(noise, Histogram):
-            cells = float(cells_of(noise, Fraction(size)))
-            problems.number("sensitivity / width of a cell", cells, high=float(MOST_SHIFTS))
+    """Check for noise that several coordinates cannot have."""
     if sum(shares.values()) < 2:
         return
     integers = any(isinstance(noise, IntegerNoise) for noise, _ in shares)
-    histograms = any(isinstance(noise, Histogram) for noise, _ in shares)
     for noise, size in shares:
-        if (integers or histograms) and not (noise.log_concave or noise.stepwise):
-            kind = "integers" if integers else "a histogram"
-            problems.add(f"noise: expected log-concave noise beside {kind}, got {noise!r}")
+        if integers and not (noise.log_concave or noise.stepwise):
+            problems.add(f"noise: expected log-concave noise beside integers, got {noise!r}")
         if noise.step_width == math.inf:
             continue
         name = "sensitivity of several coordinates with staircase noise"
@@ -237,7 +228,15 @@ class VectorProfile:
 
 def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
     """The bounds of a closed form with a relative error."""
-    return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
+    with np.errstate(over="ignore"):  # a lower bound beyond all doubles
+        low = log_delta - error
+    return VectorProfile(low, log_delta, np.minimum(log_delta + error, 0.0))
+
+
+def _error_of_log(log_delta: Array) -> Array:
+    """The error of the logarithm of a closed form; far below all doubles it is its own rounding."""
+    size = np.where(np.isneginf(log_delta), 0.0, np.abs(log_delta))
+    return np.maximum(_CLOSED_ERROR, 8.0 * _ULP * size)[()]
 
 
 def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorProfile:
@@ -251,12 +250,14 @@ def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorPro
         low, high = (x.reshape(epsilon.shape)[()] for x in own(epsilon.ravel()))
         return VectorProfile(low, _middle(low, high), high)
     log_delta = log_privacy_profile(noise, size, epsilon)
+    error = _error_of_log(log_delta)
     if pair.epsilon_error == 0.0:
-        return _closed(log_delta, _CLOSED_ERROR)
+        return _closed(log_delta, error)
     # Subbotin noise: as good as delta at an epsilon off by some units in its last place.
     off = 32.0 * _ULP * (4.0 + getattr(noise, "p", 1.0))
-    low = log_privacy_profile(noise, size, epsilon * (1.0 + off)) - _CLOSED_ERROR
-    high = log_privacy_profile(noise, size, epsilon * (1.0 - off)) + _CLOSED_ERROR
+    with np.errstate(over="ignore"):
+        low = log_privacy_profile(noise, size, epsilon * (1.0 + off)) - error
+    high = log_privacy_profile(noise, size, epsilon * (1.0 - off)) + error
     return VectorProfile(low, log_delta, np.minimum(high, 0.0))
 
 
@@ -280,7 +281,7 @@ def is_invertible(groups: Groups) -> bool:
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """The profile of several coordinates."""
-    listed = any(isinstance(noise, Histogram | ListedLoss) for noise, _ in groups)
+    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)
     known = all(noise.log_concave or noise.has_closed_loss for noise, _ in groups)
     if not listed and not known:
         low, high = composed_bounds(groups, epsilon)
@@ -395,8 +396,8 @@ def vector_profile(
     Parameters
     ----------
     noise : Noise, IntegerNoise or array_like of them, shape (K,)
-        Noise of all coordinates, or of each. Beside noise that is neither log-concave, a
-        staircase nor a histogram the bounds are wide (`dpnoise.privacy.lattice.bounds`).
+        Noise of all coordinates, or of each. Beside noise that is neither log-concave
+        nor a staircase the bounds are wide (`dpnoise.privacy.lattice.bounds`).
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:
@@ -422,9 +423,7 @@ def vector_profile(
         They are within `rtol` of each other where rounding (about 1e-12 for each coordinate)
         and time allow: many different coordinates whose losses have atoms (all different
         Laplace noises, say) may end in wider, valid bounds, and so does Subbotin noise with p
-        other than 1 and 2, which goes through `lattice_bounds` (relative gap about 1e-6), and a
-        histogram; of one that is not unimodal the upper bound is that of a loss no less private
-        (`dpnoise.privacy.scalar.histogram`).
+        other than 1 and 2, which goes through `lattice_bounds` (relative gap about 1e-6).
 
     Raises
     ------

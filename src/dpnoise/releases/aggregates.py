@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._results import labelled_cells
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.exact import as_double_above
 from dpnoise.releases.answers import Entry, Released, ReleaseRequest
+from dpnoise.releases.records import clamped, count_true, read_numbers, read_records
 from dpnoise.releases.sums import noisy, power_below, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
@@ -86,19 +87,10 @@ def count(
     request.check(problems)
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
-    number = 0
-    if not problems.unmasked("records", records):
-        pass
-    elif is_integer(records):
-        number = int(records)
-        if not 0 <= number <= _MOST:
-            problems.add("records: expected a number from 0 to 2^62, got another")
+    if is_integer(records):
+        number = min(max(int(records), 0), _MOST)
     else:
-        mask = np.asarray(records)
-        flags = mask.dtype == bool and mask.ndim <= 1
-        what = f"{mask.dtype}, shape {mask.shape}"
-        problems.require(flags, "records", "a number, or an array of bools with one axis", what)
-        number = int(np.count_nonzero(mask)) if flags else 0
+        number = count_true(problems, "records", records)
     problems.raise_if_any()
     noise = _integer_noise(contribution, request.epsilon, request.delta)
     entry = Entry(noise, contribution, relation=request.relation)
@@ -116,29 +108,23 @@ def histogram(
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
-    problems.unmasked("values", values)
-    problems.unmasked("edges", edges)
+    labels = cells = None
+    counts: Any = np.zeros(0, dtype=np.int64)
     one = (edges is None) != (categories is None)
     problems.require(one, "edges, categories", "one of them", (edges, categories))
-    problems.raise_if_any()
-    labels = cells = None
     if edges is not None:
-        cells = np.asarray(edges, dtype=float)
-        rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(np.diff(cells) > 0.0))
-        rising = rising and bool(np.all(np.isfinite(cells)))
-        problems.require(rising, "edges", "at least two finite rising numbers", edges)
-        numbers = _numbers(problems, values)
-        problems.raise_if_any()
-        counts = np.histogram(numbers, cells)[0]
+        cells = floats(problems, "edges", edges)
+        rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(cells[1:] > cells[:-1]))
+        known = bool(np.isfinite(cells).all())  # else it is recorded
+        problems.require(rising or not known, "edges", "at least two rising numbers", edges)
+        numbers = read_numbers(problems, "values", values)
+        if not problems.found:
+            counts = np.histogram(numbers[np.isfinite(numbers)], cells)[0]
     else:
-        labels = list(categories)
-        single = 0 < len(labels) == len(set(labels))
-        problems.require(single, "categories", "at least one label, each once", categories)
-        problems.raise_if_any()
-        axes = getattr(values, "ndim", 1)  # of a list, its records
-        problems.require(axes == 1, "values", "one axis", axes)
-        problems.raise_if_any()
-        counts = _by_label(labels, values)
+        labels = _labels(problems, categories)
+        records = read_records(problems, "values", values)
+        counts = _by_label(labels, records)
+    problems.raise_if_any()
     # A record that is replaced leaves one cell and enters another.
     moved = 2 if request.relation == REPLACE_ONE and counts.size > 1 else 1
     noise = _integer_noise(1, request.epsilon, request.delta, moved)
@@ -155,18 +141,17 @@ def histogram(
     return _answer(value, noise, entry, promise, categories=tuple(labels))
 
 
-def _numbers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (an array)
-    """One number for each person, which may be missing."""
-    try:
-        numbers = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):  # whose message would show a record
-        problems.add("values: expected numbers, got other things")
-        return np.zeros(0)
-    problems.require(numbers.ndim == 1, "values", "one axis", numbers.shape)
-    return numbers
+def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
+    """Public labels; empty where they are refused."""
+    with suppress(TypeError):  # of what is no iterable, or cannot be a label
+        labels = list(categories)
+        if 0 < len(labels) == len(set(labels)):
+            return labels
+    problems.require(False, "categories", "at least one label, each once", categories)
+    return []
 
 
-def _by_label(labels: list[Any], values: Any) -> Any:  # noqa: ANN401  (counts)
+def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (counts)
     """How many records have each label.
 
     Records are compared one by one: as an array of one type, a single text among them would turn
@@ -174,8 +159,8 @@ def _by_label(labels: list[Any], values: Any) -> Any:  # noqa: ANN401  (counts)
     """
     place = {label: k for k, label in enumerate(labels)}
     counts = np.zeros(len(labels), dtype=np.int64)
-    for record in values.tolist() if isinstance(values, np.ndarray) else values:
-        with suppress(TypeError):  # a record that cannot be a label is in no cell
+    for record in records:
+        with suppress(Exception):  # a record that cannot be a label is in no cell
             if (k := place.get(record)) is not None:
                 counts[k] += 1
     return counts
@@ -199,22 +184,21 @@ def total(
     problems = Problems("release.mean" if mean else "release.sum")
     request.check(problems)
     low, high = _read_bounds(problems, bounds)
-    array = _read_data(problems, values)
-    if mean:
-        problems.require(array.size > 0, "values", "at least one", values)
-    problems.raise_if_any()
-    if mean:
+    numbers = read_numbers(problems, "values", values)
+    if mean and not problems.found:
         expected = f"{REPLACE_ONE!r} (else the number of values is private: release sum and count)"
-        problems.require(request.relation == REPLACE_ONE, "relation", expected, request.relation)
-        problems.raise_if_any()
+        public = request.relation == REPLACE_ONE
+        problems.require(public, "relation", expected, request.relation)
+        problems.require(numbers.size > 0 or not public, "values", "at least one", values)
+    problems.raise_if_any()
     unit = max(power_below(high - low) * _FINENESS, power_below(max(-low, high)) * _PRECISION)
     ends = [int(np.rint(end / unit)) for end in (low, high)]
-    steps = np.rint(np.clip(array, low, high) / unit)
+    steps = np.rint(clamped(numbers, low, high) / unit)
     exact = Fraction(_exact_sum(steps)) * Fraction(unit)
     change = ends[1] - ends[0] if request.relation == REPLACE_ONE else max(map(abs, ends))
     size = Fraction(change) * Fraction(unit)
     if mean:
-        exact, size = exact / array.size, size / array.size
+        exact, size = exact / numbers.size, size / numbers.size
     return _released(exact, as_double_above(size), request)
 
 
@@ -231,21 +215,6 @@ def _read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noq
     wide = high - low >= 1e-100
     problems.require(wide, "bounds", "the lower one first, at least 1e-100 apart", bounds)
     return low, high
-
-
-def _read_data(problems: Problems, values: ArrayLike) -> Array:
-    """Numbers, of which none is missing."""
-    if not problems.unmasked("values", values):
-        return np.zeros(1)
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(math.nan)
-    flat = array.ndim == 1
-    problems.require(flat, "values", "an array of numbers with one axis", array.shape)
-    some = not bool(np.isnan(array).any())
-    problems.require(some, "values", "no missing values (remove or replace them)", "NaN")
-    return array
 
 
 def _exact_sum(steps: Array) -> int:
@@ -297,12 +266,12 @@ def quantile(
     request.check(problems)
     problems.number("q", q, low=0.0, high=1.0)
     low, high = _read_bounds(problems, bounds)
-    array = _read_data(problems, values)
+    numbers = read_numbers(problems, "values", values)
     problems.raise_if_any()
     points = np.unique(np.linspace(low, high, _POINTS + 1))
-    data = np.sort(np.clip(array, low, high))
+    data = np.sort(clamped(numbers, low, high))
     before, upto = (np.searchsorted(data, points, side=side) for side in ("left", "right"))
-    target, epsilon = Fraction(float(q)) * array.size, float(request.epsilon)
+    target, epsilon = Fraction(float(q)) * numbers.size, float(request.epsilon)
     # Both rise: a group are points in a row.
     first = np.flatnonzero(np.diff(before + upto, prepend=-1))
     sizes = np.diff(first, append=points.size).tolist()

@@ -60,7 +60,7 @@ def rounded_sums(
     signs = 1 - 2 * entropy.integers(0, 2, values.size)
     found = np.empty(values.shape, dtype=np.int64)
     rest = np.arange(values.size)
-    if values.size > _FEW and getattr(noise, "unimodal", True):
+    if values.size > _FEW:
         table = table_of(noise)
         place = signs * (values / step)
         whole = np.floor(place)

@@ -81,7 +81,7 @@ def _with_integers(values: Any, parts: list[Part], entropy: Entropy) -> Any:  # 
     for part in parts:
         count = values.shape[0] * part.indices.size
         draws = integer_draws(part.noise, count, entropy)
-        found[:, part.indices] += draws.reshape(values.shape[0], -1)
+        found[:, part.indices] += draws.reshape(-1, part.indices.size)
     return found
 
 
@@ -154,7 +154,8 @@ def _read_values(problems: Problems, values: ArrayLike) -> Array:
     _refuse(problems, bad, expected)
     with np.errstate(over="ignore", invalid="ignore"):
         same = doubles.astype(array.dtype) == array
-    same &= (np.abs(doubles) < 2.0**63) | (kind == "f")
+    if kind in "iu":  # an integer next to 2^63 or 2^64 rounds beyond its type
+        same &= doubles < 2.0 ** (8 * array.itemsize - (kind == "i"))
     _refuse(problems, ~same & ~bad, "numbers that doubles hold exactly")
     return doubles
 
@@ -165,7 +166,8 @@ def _read_integers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN40
     kind = array.dtype.kind
     if not problems.require(kind in "iuf", "values", "integers", array.dtype):
         return np.zeros(array.shape, dtype=np.int64)
-    good = (np.abs(array.astype(float)) <= 2.0**62) & (array == np.floor(array))
+    with np.errstate(over="ignore", invalid="ignore"):
+        good = (np.abs(array.astype(float)) <= 2.0**62) & (array == np.floor(array))
     _refuse(problems, ~good, "integers up to 2^62")
     return np.where(good, array, 0).astype(np.int64)
 

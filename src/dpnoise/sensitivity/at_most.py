@@ -30,6 +30,7 @@ from dpnoise.sensitivity.base import (
     largest,
 )
 from dpnoise.sensitivity.cut_cube import listed_vertices, uniform_points
+from dpnoise.sensitivity.differences import Differences
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ _ENTRIES = 2**20  # drawn at a time
 class AtMost(Sensitivity):
     """Sensitivity of K counts of which one person moves at most m, each by at most c.
 
-    The set {d : |d_i| <= each for all i, |d_1| + ... + |d_K| <= m each}, the convex hull of all
-    differences with at most m entries of size at most `each`.
+    The differences have at most m entries other than 0, of size at most `each`. The convex set
+    around them is {d : |d_i| <= each for all i, |d_1| + ... + |d_K| <= m each}.
 
     Parameters
     ----------
@@ -137,6 +138,13 @@ class AtMost(Sensitivity):
         faces = AtMost(self.m - 1, self.of - 1)._moments[0]  # noqa: SLF001  (of the same class)
         return float(Fraction(self.of * faces, self._moments[0]))
 
+    @cached_property
+    def differences(self) -> Differences | None:
+        """At most m entries, with any signs; None for m = K, where these fill a cube."""
+        if self.m == self.of:
+            return None
+        return Differences(self.of, self.m, self.m, self.m, self.each)
+
     @property
     def words(self) -> str:
         """What one person changes, in words."""
@@ -181,12 +189,6 @@ class AtMost(Sensitivity):
             return 0.5
         box = self.box_share
         return 0.5 * box * self.m / self.of + (1.0 - box) * 0.5**self.m
-
-    @property
-    def inner_radius(self) -> float:
-        """Radius of the largest l2 ball within the set, rounded down."""
-        share = min(1.0, self.m / math.sqrt(self.of))
-        return self.each * share * (1.0 - 1e-15)
 
     @property
     def free_cube(self) -> tuple[int, float]:
@@ -282,8 +284,8 @@ class AtMost(Sensitivity):
         return above(largest_sum(powers(Fraction(self.each), weights, power), self.m))
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """All coordinates, at most m of which change by the most at once."""
-        return [(np.arange(self.of), self.each, 1, self.m)]
+        """All coordinates, at most m of which change at once."""
+        return [(np.arange(self.of), self.each, 0, self.m)]
 
     def _norm(self, x: Array) -> Array:
         """The larger of the largest |x_i| / each and |x|_1 / (m each)."""

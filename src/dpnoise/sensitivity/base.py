@@ -1,18 +1,17 @@
 """What every sensitivity set states: its norm, its size in other norms, its volume, its samples.
 
-A sensitivity is the set D of the differences between the answers to a vector query on any two
-neighbouring data sets, or a convex set around it. Every set here is convex, symmetric about 0 and
-bounded, so that it is the unit ball of a norm, the smallest t >= 0 with x in t D. A coordinate
-that no person can move is released as it is: volumes and distributions are those of the other
-coordinates, the active ones.
+A sensitivity answers two questions about the differences between the answers to a vector query on
+any two neighbouring data sets: which there are (`Sensitivity.differences`), and which convex set D
+encloses them. D is symmetric about 0 and bounded, so that it is the unit ball of a norm, the
+smallest t >= 0 with x in t D; all other methods are about D. A coordinate that no person can move
+is released as it is: volumes and distributions are those of the other coordinates, the active ones.
 
 A set also says which data sets are neighbours, its `relation`; without one it is plain geometry,
 which can be computed with but about which no guarantee is stated.
 
 Most sets are as they are when the sign of any coordinate is flipped; the norm of these depends on
 the |x_i| alone. Of the others (`dpnoise.sensitivity.counts`) only -D = D is known, and nothing may
-be computed from |x|: independent noise that is symmetric about 0 hides them exactly as it hides
-`unconditional_hull`, which holds them with all signs.
+be computed from |x|.
 
 The largest weighted power sum over a set is rounded up, in rational arithmetic: the doubles that
 describe a set are taken as the rational numbers that they are, and sums keep 192 binary digits.
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, BoolArray, IntArray
     from dpnoise.noise.exact import Weights
     from dpnoise.sensitivity.cut_cube import VolumeMoments
+    from dpnoise.sensitivity.differences import Differences
     from dpnoise.sensitivity.spheroid import RoundSet
 
 
@@ -82,9 +82,9 @@ def joined(problems: Problems, first: str | None, second: str | None, what: str)
     return second if first is None else first
 
 
-def check_size(problems: Problems, name: str, value: object) -> None:
+def check_size(problems: Problems, name: str, value: object) -> bool:
     """Record of a problem unless a value can be the size of a set."""
-    problems.number(name, value, low=SMALLEST, high=LARGEST)
+    return problems.number(name, value, low=SMALLEST, high=LARGEST)
 
 
 def check_dimension(problems: Problems, name: str, value: object) -> bool:
@@ -119,7 +119,7 @@ def largest(x: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, repr=False)
 class Sensitivity(ABC):
-    """A convex symmetric set of differences between the answers on neighbouring data sets.
+    """The differences between the answers on neighbouring data sets, and a convex set around them.
 
     Parameters
     ----------
@@ -189,6 +189,25 @@ class Sensitivity(ABC):
     def _shown(self) -> Self:
         """The set as a product shows it, which states the relation by itself."""
         return self.geometry
+
+    @property
+    def differences(self) -> Differences | None:
+        """The true differences, where they are fewer than the points of the convex set.
+
+        None where every point of the set is one, and for a product of more than one block, of which
+        each says it by itself (`factors`).
+        """
+        return None
+
+    @property
+    def convex(self) -> bool:
+        """Whether every point of the convex set is a true difference."""
+        return self.differences is None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all true differences are whole numbers."""
+        return self.differences is not None and self.differences.whole
 
     @property
     @abstractmethod
@@ -405,11 +424,6 @@ class Sensitivity(ABC):
         return False
 
     @property
-    def inner_radius(self) -> float:
-        """Radius of the largest l2 ball within the set, rounded down; 0 where it is not used."""
-        return 0.0
-
-    @property
     def free_cube(self) -> tuple[int, float] | None:
         """How many coordinates, whichever they are, move by how much at once; None if unknown."""
         return None
@@ -522,11 +536,6 @@ class Sensitivity(ABC):
         return self
 
     @property
-    def unconditional_hull(self) -> Sensitivity:
-        """The smallest convex set around this one that flips of signs leave as it is."""
-        return self
-
-    @property
     def unconditional_core(self) -> Sensitivity | None:
         """A set within this one that flips of signs leave as it is; None if none has a volume."""
         return self
@@ -546,9 +555,10 @@ class Sensitivity(ABC):
         return int(np.count_nonzero(self.active))
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
-        """Blocks {|d_i| <= c, sum |d_i|^p <= m c^p} whose product the set is; None if it is none.
+        """Blocks {|d_i| <= c, sum |d_i|^p <= m c^p} of which the |d_i| are; None if not known.
 
-        Of each the coordinates, c, p and m: what noise on the integers needs to know.
+        Of each the coordinates, c, p and m: what noise on the integers needs to know. With p = 0
+        at most m of the d_i are not 0.
         """
         return None
 

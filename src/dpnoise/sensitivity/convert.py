@@ -24,7 +24,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, Box, LInf
+from dpnoise.sensitivity.balls import Box, LInf
 from dpnoise.sensitivity.base import (
     Sensitivity,
     check_dimension,
@@ -121,8 +121,6 @@ def _of_nonnegative(added: Sensitivity) -> Sensitivity:
         return added
     if added.is_round:
         return added.scaled(math.nextafter(math.sqrt(2.0), 2.0))
-    if isinstance(added, L1):
-        added = AtMost(1, added.of, added.radius, relation=added.relation)
     if isinstance(added, AtMost):
         return replace(added, m=min(2 * added.m, added.of))
     return added.scaled(2.0)
@@ -133,7 +131,8 @@ def _replaced(added: Sensitivity, contributions: str) -> Sensitivity:
     if isinstance(added, Product):
         return Product(*(_replaced(block, contributions) for block in added.blocks))
     if isinstance(added, Counts):  # which say what the contributions are
-        return ReplaceOneCounts(added.m, added.of, added.stating(ADD_REMOVE).each)
+        added = added.stating(ADD_REMOVE)
+        return ReplaceOneCounts(added.m, added.of, added.each, whole=added.whole)
     return added.scaled(2.0) if contributions == "symmetric" else _of_nonnegative(added)
 
 
@@ -142,7 +141,8 @@ def _added(replaced: Sensitivity, contributions: str) -> Sensitivity:
     if isinstance(replaced, Product):
         return Product(*(_added(block, contributions) for block in replaced.blocks))
     if isinstance(replaced, Counts):
-        return AddRemoveCounts(replaced.m, replaced.of, replaced.stating(REPLACE_ONE).each)
+        replaced = replaced.stating(REPLACE_ONE)
+        return AddRemoveCounts(replaced.m, replaced.of, replaced.each, whole=replaced.whole)
     return replaced.scaled(0.5) if contributions == "symmetric" else replaced
 
 

@@ -1,8 +1,10 @@
 """What people can change in counts: nobody adds a negative number.
 
-A person adds some v of C = {0 <= v_i <= c, v_1 + ... + v_K <= m c}, the convex hull of the vectors
-with at most m entries of c. So the differences between neighbouring data sets are fewer than those
-of `AtMost`, which allows m changes in any directions:
+A person adds some v >= 0 with at most m entries that are not 0, each of at most c: whole numbers,
+as counts of persons or visits are, or any numbers, as amounts are. So the differences between
+neighbouring data sets are fewer than those of `AtMost`, which allows m changes in any directions.
+The convex hull of all v is C = {0 <= v_i <= c, v_1 + ... + v_K <= m c}, and the convex sets around
+the differences are:
 
 - add/remove: v or -v, with the convex hull conv(C, -C); for c = 1 its norm is f(x+) + f(x-), where
   f(y) = max(max y, sum y / m) and x+, x- are the positive and the negative part (the 'Count' ball
@@ -45,6 +47,7 @@ from dpnoise.sensitivity.base import (
     require_relation,
 )
 from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
+from dpnoise.sensitivity.differences import Differences
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE, number_words
 from dpnoise.sensitivity.spheroid import PatternedSet
 
@@ -62,7 +65,7 @@ _SUBJECT = "sensitivity of counts"
 class Counts(PatternedSet):
     """Sensitivity of K counts to which a person adds at most m times, nothing negative.
 
-    Everybody adds some v with 0 <= v_i <= each and v_1 + ... + v_K <= m each. Counts of visits,
+    Everybody adds some v with 0 <= v_i <= each, of which at most m are not 0. Counts of visits,
     purchases or symptoms are of this kind, once each person is limited to m of them.
 
     Parameters
@@ -73,12 +76,16 @@ class Counts(PatternedSet):
         The number K of counts, from 1 to 1e8; at most 2000 (with `exactly`, 5000) unless m is K,
         or m is 1 and the relation "add-remove".
     each : float, default 1
-        The most that a person adds to one count, from 1e-100 to 1e100.
+        The most that a person adds to one count, from 1e-100 to 1e100; a whole number unless
+        `whole` is False.
+    whole : bool, default True
+        Whether a person adds whole numbers, as to counts of persons or visits. If False, any number
+        up to `each`, as to amounts.
     exactly : bool, default False
-        Whether everybody is in exactly m counts, fewer than K, as in a histogram (m = 1). Needs
-        the relation "replace-one". The differences then lie in a plane, so that noise in the norm
-        of the set is refused: use independent noise, or leave one count out, whose value follows
-        from the public number of persons.
+        Whether everybody is in exactly m counts, fewer than K, as in a histogram (m = 1), and adds
+        exactly `each` to these. Needs the relation "replace-one". The differences then lie in a
+        plane, so that noise in the norm of the set is refused: use independent noise, or leave one
+        count out, whose value follows from the public number of persons.
     relation : {"add-remove", "replace-one"}
         Which data sets are neighbours: one person more or less, or one person replaced by
         another. The two sets are different ones; there is no default.
@@ -107,6 +114,7 @@ class Counts(PatternedSet):
     of: int
     each: float = 1.0
     exactly: InitVar[bool] = field(default=False, kw_only=True)
+    whole: bool = field(default=True, kw_only=True)
 
     _most: ClassVar[int] = 2000  # counts for which the integers take two seconds
     _m_of_l1: ClassVar[int] = 0  # for which the set is the l1 ball
@@ -120,6 +128,7 @@ class Counts(PatternedSet):
         each: float = 1.0,
         *,
         exactly: bool = False,
+        whole: bool = True,
         relation: str | None = None,
     ) -> Self:
         """An object of the class for the relation."""
@@ -130,7 +139,7 @@ class Counts(PatternedSet):
             if kind._own_relation == stated and kind._is_exact is exactly:  # noqa: SLF001
                 return object.__new__(kind)  # type: ignore[return-value]  # all of them are Counts
         problems = Problems(_SUBJECT)
-        cls._check(problems, m, of, each)
+        cls._check(problems, m, of, each, whole)
         problems.require(isinstance(exactly, bool), "exactly", "True or False", exactly)
         if require_relation(problems, relation) and exactly is True:
             advice = "Counts(m, of=K, relation='add-remove') holds people in exactly m counts, too"
@@ -146,7 +155,7 @@ class Counts(PatternedSet):
     def __post_init__(self, exactly: bool) -> None:
         """Check of the parameters, stored as int, int and float."""
         problems = Problems(_SUBJECT)
-        self._check(problems, self.m, self.of, self.each)
+        self._check(problems, self.m, self.of, self.each, self.whole)
         good = exactly is False or exactly is self._is_exact
         problems.require(good, "exactly", f"{self._is_exact}", exactly)
         if check_relation(problems, self.relation):
@@ -157,7 +166,7 @@ class Counts(PatternedSet):
         object.__setattr__(self, "each", float(self.each))
 
     @classmethod
-    def _check(cls, problems: Problems, m: Any, of: Any, each: Any) -> None:  # noqa: ANN401
+    def _check(cls, problems: Problems, m: Any, of: Any, each: Any, whole: Any) -> None:  # noqa: ANN401
         """Record of what is wrong with the numbers."""
         known = check_dimension(problems, "of", of)
         top = (of - cls._is_exact) if known else math.inf
@@ -166,7 +175,14 @@ class Counts(PatternedSet):
         if known and cls._is_exact:
             most = f"{of - 1}, as counts that everybody is in do not change"
         problems.require(good, "m", f"an integer from 1 to {most}", m)
-        check_size(problems, "each", each)
+        known_size = check_size(problems, "each", each)
+        problems.require(isinstance(whole, bool), "whole", "True or False", whole)
+        if known_size and whole is True and not float(each).is_integer():
+            expected = (
+                "a whole number, as the shares of counts are whole numbers (whole=False is for "
+                "amounts, any number up to each)"
+            )
+            problems.require(False, "each", expected, each)
         if known and good:
             fits = of <= cls._most or m in (of, cls._m_of_l1)
             expected = f"at most {cls._most} counts unless a person can be in all of them"
@@ -184,6 +200,21 @@ class Counts(PatternedSet):
         self._require_own(problems, relation)
         problems.raise_if_any()
         return super()._related(relation)
+
+    @property
+    def differences(self) -> Differences | None:
+        """What two persons, or one, can make of m counts each; None where it is the convex set."""
+        up, down = self._directions
+        moved = min(up + down, self.of)
+        every = not self.whole and not self._is_exact and (down or self.of == 1)
+        if every and moved == self.of and up == self.of:
+            return None
+        return Differences(self.of, up, down, moved, self.each, self.whole, self._is_exact)
+
+    @property
+    def _directions(self) -> tuple[int, int]:
+        """The largest numbers of counts that rise and that fall, of d or of -d."""
+        raise NotImplementedError
 
     def restricted(self, coordinates: Sequence[int]) -> Counts:
         """A set that holds the changes of the chosen counts, with the same relation."""
@@ -213,6 +244,14 @@ class Counts(PatternedSet):
         """What one person changes, in words."""
         raise NotImplementedError
 
+    @property
+    def _by(self) -> str:
+        """How far a count changes, in words."""
+        size = number_words(self.each)
+        if not self.whole:
+            return f"by any amount up to {size}"
+        return "by at most 1" if self.each == 1.0 else f"by a whole number up to {size}"
+
     def _norm(self, x: Array) -> Array:
         """The norm."""
         raise NotImplementedError
@@ -224,6 +263,7 @@ class Counts(PatternedSet):
     def __repr__(self) -> str:
         """The call that makes the set."""
         shown = f"m={self.m!r}, of={self.of!r}, each={self.each!r}"
+        shown += ", whole=False" * (not self.whole)
         if self.relation is None:
             return f"{type(self).__name__}({shown})"
         exactly = ", exactly=True" * self._is_exact
@@ -250,18 +290,13 @@ class Counts(PatternedSet):
         """Refused where there is no volume."""
         self._refuse()
 
-    @property
-    def unconditional_hull(self) -> AtMost:
-        """At most `moved` of K coordinates, with any signs."""
-        return AtMost(self.moved, self.of, self.each, relation=self.relation)
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
-        """That of the hull with all signs, on which the sum does not depend."""
-        return self.unconditional_hull.largest_power_sum(weights, power)
+        """That of at most `moved` coordinates with any signs, on which the sum does not depend."""
+        return AtMost(self.moved, self.of, self.each).largest_power_sum(weights, power)
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """Those of the hull with all signs: discrete noise is symmetric about 0 in each count."""
-        return self.unconditional_hull.whole_parts()
+        """All counts, at most `moved` of which change: signs do not matter to discrete noise."""
+        return [(np.arange(self.of), self.each, 0, self.moved)]
 
     def _unsigned(self, x: Array) -> Array:
         """The vectors as they are: signs matter."""
@@ -293,7 +328,7 @@ class Counts(PatternedSet):
 
     def _scaled(self, factor: float) -> Self:
         """The set with `factor` times the largest change."""
-        return replace(self, each=factor * self.each)
+        return replace(self, each=factor * self.each, whole=self.whole and factor.is_integer())
 
 
 class SolidCounts(Counts):
@@ -377,7 +412,9 @@ class AddRemoveCounts(SolidCounts):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        return self.unconditional_hull.words
+        if self.of == 1:
+            return f"in one count, {self._by}"
+        return f"in at most {self.m} of {self.of} counts, each {self._by}"
 
     @property
     def ball(self) -> L1 | None:
@@ -393,6 +430,11 @@ class AddRemoveCounts(SolidCounts):
     def _log_unit(self) -> float:
         """The logarithm of the multiple of the volume that `moments` has."""
         return math.log(12.0) if self.m == self.of else super()._log_unit
+
+    @property
+    def _directions(self) -> tuple[int, int]:
+        """M counts in one direction."""
+        return self.m, 0
 
     @property
     def patterns(self) -> list[tuple[int, int]]:
@@ -462,10 +504,9 @@ class ReplaceOneCounts(SolidCounts):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        size = number_words(self.each)
         if self.of == 1:
-            return self.unconditional_hull.words
-        return f"both in at most {self.m} of {self.of} counts, each count by at most {size}"
+            return f"in one count, {self._by}"
+        return f"both in at most {self.m} of {self.of} counts, each count {self._by}"
 
     @property
     def moves_apart(self) -> bool:
@@ -481,6 +522,11 @@ class ReplaceOneCounts(SolidCounts):
     def moments(self) -> VolumeMoments:
         """The integers by which the set is measured."""
         return replace_one_moments(self.m, self.of)
+
+    @property
+    def _directions(self) -> tuple[int, int]:
+        """M counts of either person."""
+        return self.m, self.m
 
     @property
     def patterns(self) -> list[tuple[int, int]]:
@@ -536,13 +582,16 @@ class ExactCounts(Counts):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
+        if self.each == 1.0:
+            return f"both in exactly {self.m} of {self.of} counts, each count by at most 1"
         size = number_words(self.each)
-        return f"both in exactly {self.m} of {self.of} counts, each count by at most {size}"
+        return f"both adding {size} to exactly {self.m} of {self.of} counts"
 
     @property
     def flat(self) -> str:
         """Why the set has no volume, and what to do about it."""
         each = f", each={self.each!r}" if self.each != 1.0 else ""
+        each += ", whole=False" * (not float(self.each).is_integer())
         fewer = f"Counts({self.m}, of={self.of - 1}{each}, relation='replace-one')"
         people = "the public number of persons"
         if self.m * self.each != 1.0:
@@ -563,6 +612,11 @@ class ExactCounts(Counts):
         return min(self.m, self.of - self.m)
 
     @property
+    def _directions(self) -> tuple[int, int]:
+        """As many counts of either person, those that both are in left out."""
+        return self._pairs, self._pairs
+
+    @property
     def patterns(self) -> list[tuple[int, int]]:
         """How many counts extreme points change by `each` and by -`each`: as many of either."""
         return [(self._pairs, self._pairs)]
@@ -576,7 +630,8 @@ class ExactCounts(Counts):
         n = len(coordinates)
         if n == self.of:
             return self
-        return ReplaceOneCounts(min(self.m, n), n, self.each, relation=self.relation)
+        most = min(self.m, n)
+        return ReplaceOneCounts(most, n, self.each, whole=self.whole, relation=self.relation)
 
     @property
     def unconditional_core(self) -> None:

@@ -153,7 +153,7 @@ def _counted(rows: Iterable[tuple[Any, Any]], labels: list[Any], m: int) -> IntA
     counts = np.zeros(len(labels), dtype=np.int64)
     own: dict[Any, set[int]] = {}
     for person, record in rows:
-        with suppress(TypeError):  # what cannot be a label is in no category, and no person
+        with suppress(Exception):  # what cannot be a label is in no category, and no person
             k = place.get(record)
             kept = own.setdefault(person, set())
             if k is not None and k not in kept and len(kept) < m:

@@ -1,14 +1,15 @@
 """Integer points of sensitivity sets: differences between answers that are integers.
 
 Answers that are integers differ by integers, so that noise on the integers has to hide only the
-integer points of a set. Each set with whole-number sizes is, in its coordinates or in blocks of
-them, of the form
+integers among the differences. Of each set with whole-number sizes these are, up to signs, in its
+coordinates or in blocks of them, of the form
 
-    {d in Z^n : |d_i| <= c, |d_1|^p + ... + |d_n|^p <= m c^p},   p = 1 or 2,
+    {d in Z^n : |d_i| <= c, |d_1|^p + ... + |d_n|^p <= m c^p},   p = 0, 1 or 2 and 0^0 = 0,
 
-an `IntegerPart`: the l1 and l2 ball have m = 1, a cube m = n, 'at most m counts' m. Noise that
-falls with |k| is less private for larger |d_i|, so that only maximal points count: those of which
-no entry can grow. Up to signs and the order of the coordinates they are lists of sizes.
+an `IntegerPart`: the l1 and l2 ball have m = 1, a cube m = n, 'at most m counts' p = 0, for which
+the sum is the number of entries other than 0. Noise that falls with |k| is less private for larger
+|d_i|, so that only maximal points count: those of which no entry can grow. Up to signs and the
+order of the coordinates they are lists of sizes.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class IntegerPart(NamedTuple):
     largest : int
         c, the largest change of one of them.
     power : int
-        p, 1 or 2.
+        p, 0, 1 or 2.
     at_once : int
         m, how many of them can change by c at once.
     """
@@ -70,6 +71,8 @@ class IntegerPart(NamedTuple):
         first steps before all second ones.
         """
         n, p, top = self.at.size, self.power, -(-self.largest // width)
+        if p == 0:
+            return min(self.at_once, n) * top
         root = self.total // n if p == 1 else math.isqrt(self.total // n)
         each = min((root - 1) // width + 1, top)  # of every coordinate, 0 if root is 0
         if each == top:
@@ -83,6 +86,8 @@ class IntegerPart(NamedTuple):
 
     def maximal(self, most: int) -> list[Sizes] | None:
         """The sizes of all maximal points, None if there are more than `most` or they take long."""
+        if self.power == 0:
+            return [((self.largest, min(self.at_once, self.at.size)),)]
         found: list[Sizes] = []
         try:
             for sizes in self._search(self.largest, self.total, self.at.size, [_MOST_STEPS]):

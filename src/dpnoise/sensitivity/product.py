@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.noise.exact import Weights
+    from dpnoise.sensitivity.differences import Differences
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -93,6 +94,21 @@ class Product(Sensitivity):
         if len(self.blocks) == 1:
             return self.blocks[0].words
         return f"at once {' and '.join(f'({block.words})' for block in self.blocks)}"
+
+    @property
+    def differences(self) -> Differences | None:
+        """That of a single block; several blocks say theirs by themselves."""
+        return self.blocks[0].differences if len(self.blocks) == 1 else None
+
+    @property
+    def convex(self) -> bool:
+        """Whether every point of each block is a true difference."""
+        return all(block.convex for block in self.blocks)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all true differences of each block are whole numbers."""
+        return all(block.is_whole for block in self.blocks)
 
     def _per_block(self, part: Callable[[Sensitivity], Array]) -> Array:
         """The blocks' vectors one after the other, shape (K,)."""
@@ -188,13 +204,6 @@ class Product(Sensitivity):
         plain = tuple(block.plain for block in self.blocks)
         same = all(one is block for one, block in zip(plain, self.blocks, strict=True))
         return self if same else Product(*plain)
-
-    @property
-    def unconditional_hull(self) -> Product:
-        """The product of the blocks' hulls."""
-        hulls = tuple(block.unconditional_hull for block in self.blocks)
-        same = all(hull is block for hull, block in zip(hulls, self.blocks, strict=True))
-        return self if same else Product(*hulls)
 
     @property
     def unconditional_core(self) -> Product | None:

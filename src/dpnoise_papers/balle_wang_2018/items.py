@@ -40,7 +40,7 @@ PAPER = Paper(
             "over the error of the analytic mechanism. Bands are 99 % intervals; mechanisms "
             "with an asterisk are not in the paper; the legend says on which curve they lie (within 1 %), "
             "and where they end.",
-            table=Table(function=_MEANS),
+            table=Table(function=_MEANS, alone=True),
             figure=_MEAN_CURVES,
         ),
         Item(
@@ -48,7 +48,7 @@ PAPER = Paper(
             caption="Mean estimation in high dimension: l2 error of the denoised estimators alone, "
             "beside the release of zeros, which uses no data. At epsilon = 0.1 and 1 the positive "
             "part lies on James-Stein's curve; soft thresholding is near the zeros at 0.01 and 0.1.",
-            table=Table(function=_MEANS),
+            table=Table(function=_MEANS, alone=True),
             figure=Figure(function=".figures.denoised_means"),
         ),
         Item(
@@ -62,13 +62,13 @@ PAPER = Paper(
         Item(
             id="figure-3b",
             caption="Mean estimation at epsilon = 1, otherwise as Figure 1c.",
-            table=Table(function=_MEANS),
+            table=Table(function=_MEANS, alone=True),
             figure=_MEAN_CURVES,
         ),
         Item(
             id="figure-3c",
             caption="Mean estimation at epsilon = 0.1, otherwise as Figure 1c.",
-            table=Table(function=_MEANS),
+            table=Table(function=_MEANS, alone=True),
             figure=_MEAN_CURVES,
         ),
         Item(
@@ -77,19 +77,19 @@ PAPER = Paper(
             "over the error of the analytic mechanism. Bands are 99 % intervals; mechanisms "
             "with an asterisk are not in the paper; the legend says on which curve they lie (within 1 %), "
             "and where they end.",
-            table=Table(function=_HISTOGRAMS),
+            table=Table(function=_HISTOGRAMS, alone=True),
             figure=_HISTOGRAM_CURVES,
         ),
         Item(
             id="figure-4b",
             caption="Sparse histograms at epsilon = 0.1, otherwise as Figure 4a.",
-            table=Table(function=_HISTOGRAMS),
+            table=Table(function=_HISTOGRAMS, alone=True),
             figure=_HISTOGRAM_CURVES,
         ),
         Item(
             id="figure-4c",
             caption="Sparse histograms at epsilon = 0.01, otherwise as Figure 4a.",
-            table=Table(function=_HISTOGRAMS),
+            table=Table(function=_HISTOGRAMS, alone=True),
             figure=_HISTOGRAM_CURVES,
         ),
         Item(
@@ -97,7 +97,7 @@ PAPER = Paper(
             caption="Sparse histograms with many bins: l1 error of the denoised estimators alone, "
             "beside the release of zeros, which uses no data. At epsilon = 1 the positive part lies "
             "on James-Stein's curve.",
-            table=Table(function=_HISTOGRAMS),
+            table=Table(function=_HISTOGRAMS, alone=True),
             figure=Figure(function=".figures.denoised_histograms"),
         ),
         Item(
@@ -210,7 +210,7 @@ PAPER = Paper(
         ),
         Item(
             id="theory",
-            table=Table(function=".theory.statements.statements"),
+            table=Table(function=".theory.statements.statements", alone=True),
         ),
         Item(
             id="orders",

@@ -11,7 +11,6 @@ held to the recorded run, never to whatever run lies in results/.
 from __future__ import annotations
 
 import json
-import lzma
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -45,19 +44,8 @@ IMAGES = {
     "heat-map": "balle-wang-2018/figure-2",
     "joint-noise": "flipped-huber-2023/joint-noise",
     "limit": "flipped-huber-2023/limit",
-    "spr-or-optimal": "inid-2024/spr-or-optimal",
     "table-3": "flipped-huber-2023/table-3",
-    "table-4-laplace": "inid-2024/table-4-laplace",
-    "which-noise": "flipped-huber-2023/which-noise",
 }
-MAP = "flipped-huber-2023/which-noise"  # the table of the site's page with sliders, compressed
-# Tables that docs/deep-learning.md quotes; those of optional targets stay until they are made anew.
-TABLES = (
-    "inid-2024/table-4-gradients",
-    "inid-2024/table-4-laplace",
-    "inid-2024/table-4-laplace-measured",
-    "inid-2024/table-4-weights",
-)
 STAMP = ("machine", "packages")  # of provenance.json
 WIDTH = 1100  # pixels of a figure
 _COLOURS = 128
@@ -161,12 +149,6 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     stamp = json.loads((results / "provenance.json").read_text(encoding="utf-8"))
     kept_stamp = {key: stamp.get(key) for key in STAMP}
     write_text(json.dumps(kept_stamp, indent=1) + "\n", folder / "run.json")
-    for name in TABLES:
-        if (results / f"{name}.csv").is_file():
-            write_bytes((results / f"{name}.csv").read_bytes(), folder / f"{name}.csv")
-    if (results / f"{MAP}.csv").is_file():
-        packed = lzma.compress((results / f"{MAP}.csv").read_bytes(), preset=9)
-        write_bytes(packed, folder / f"{MAP}.csv.xz")
     for name, table in made._asdict().items():
         write_table(table, folder / f"{name}.csv")
     explained = made.verdicts[made.verdicts["cause"] != ""]

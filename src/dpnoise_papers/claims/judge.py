@@ -106,21 +106,24 @@ def judge(
     claims: Sequence[Claim],
     tables: Mapping[str, pd.DataFrame],
     optional: Mapping[str, str] = MappingProxyType({}),
+    lacking: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Verdict on each claim: one row per claim, in their order, with the columns `VERDICT_COLUMNS`.
 
     `tables` are result tables by `Claim.result`; an absent one makes 'not run'. `optional` maps
-    tables that are no part of the default run to why they do not count, or to "" if they do.
-    `uncertainty` is the standard error of `ours`, NaN if it has none; `passes_from` and `passes_to`
-    are the ends of the interval in which ours would be reproduced, NaN where an order has no end;
+    tables that are no part of the default run to why they do not count, or to "" if they do,
+    `lacking` tables to which data are missing. `uncertainty` is the standard error of `ours`, NaN
+    if it has none; `passes_from` and `passes_to` are the ends
+    of the interval in which ours would be reproduced, NaN where an order has no end;
     `soft` is 'yes' where that interval is wide for a printed number or holds two of them; `cause`
     names the causes, joined by ';', of what is not reproduced or never computed, `finding` the
     error of what fails, one for claims that fail by the same; `optional` is 'yes' for a claim
     about an optional table.
     """
+    reasons = {**lacking, **optional}
     findings = {
-        claim.id: _Finding(NOT_RUN, f"Not run: {optional[claim.result]}.")
-        if optional.get(claim.result)
+        claim.id: _Finding(NOT_RUN, f"Not run: {reasons[claim.result]}.")
+        if reasons.get(claim.result)
         else _of_other_data(_untried(_read_thrice(claim, tables), claim, tables), claim, tables)
         for claim in claims
     }

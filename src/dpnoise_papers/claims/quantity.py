@@ -314,6 +314,19 @@ def misfits(
     return found
 
 
+def unmade(
+    claims: Sequence[Claim], named: Iterable[str], tables: Mapping[str, pd.DataFrame]
+) -> list[str]:
+    """Tables that claims or causes name and no item makes, one line each, with the claims' rows."""
+    where = dict(zip((one.id for one in claims), places(claims), strict=True))
+    lines = []
+    for name in sorted(set(named) - set(tables)):
+        rows = [where[one.id] for one in claims if one.result == name]
+        lines.append(f"{'; '.join(rows) or 'a cause or a document'}: no item makes {name}"
+                     f"{_near(name, tables)}")  # fmt: skip
+    return lines
+
+
 def places(claims: Iterable[Claim]) -> list[str]:
     """File and row of each claim, for claims in the order of their files."""
     counts: Counter[str] = Counter()

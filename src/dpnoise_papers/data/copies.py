@@ -6,13 +6,8 @@ addresses. Only file names are looked at here. A table is known by the paths tha
 lists, by their base names, and by its own name with any extension, so that a file saved by hand is
 found.
 
-Snakemake runs a job again when one of its params changes. The param `tried_with` lists what can be
-known of a set's sources without network: the local copies, whether official sources may be asked or
-are wanted, and how often a retry was requested. For a set that was had it stays what it was, so
-that nothing is made again, unless the source that is wanted changes; for a missing one it is looked
-up anew. Hence a copy that is put into the cache or the mirror is noticed by itself. That a network
-has come back is not: planning asks no host. `dpnoise-papers data retry` requests the next attempt
-then.
+The job of a set has its local copies as inputs, so that a new or changed copy is noticed. That a
+network has come back is not: planning asks no host.
 
 A downloaded archive need not be trusted. Nothing is unpacked to disk: the wanted member is read
 into memory, after every name has been checked (no absolute path, no '..', no link in its place) and
@@ -22,30 +17,31 @@ file nor exhaust the memory.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import lzma
 import os
 import stat
 import tarfile
 import zipfile
 import zlib
-from functools import cache as remembered
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from dpnoise_papers.data.registry import REPOSITORY, find_images, read_cities, read_registry
-from dpnoise_papers.result_files import write_text
+from dpnoise_papers.data.registry import (
+    REPOSITORY,
+    contents_digest,
+    read_cities,
+    read_images_registry,
+    read_registry,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     Preference = Literal["nearest", "official"]
 
 MIRROR_VARIABLE = "DPNOISE_DATA_MIRROR"
 SHIPPED = "shipped"
-FIRST = "request 0"
 LIMIT = 64 * 2**20  # bytes; the largest table has 3 MB
 
 
@@ -130,87 +126,66 @@ def copies_in(folder: Path, table: str, files: Iterable[str]) -> list[Path]:
     return list(dict.fromkeys(path for path in paths if path.is_file()))
 
 
-# Snakemake asks again after it has deleted the outputs of the job, and must hear the same.
-@remembered
-def tried_with(
-    name: str,
-    status: str | os.PathLike[str],
-    *,
-    cache: str | os.PathLike[str],
-    mirror: str | os.PathLike[str] | None = None,
-    offline: bool = False,
-    source: Preference = "nearest",
-    strict: bool = False,
-    registry: str | os.PathLike[str] | None = None,
-    kind: Literal["task", "city", "images"] = "task",
-) -> list[str]:
-    """What a data set was tried with, or, for a missing one, would be tried with now.
+class Sources:
+    """Local copies of the data sets, cities and images of a run, by name below data/prepared.
 
-    `status` is the path of the JSON that `dpnoise_papers.data.sets.prepare` writes; the places
-    are those of `dpnoise_papers.data.copies.places_of`. With `strict` a missing set is an error;
-    `kind` is that of the sets of the registry. The answer is the same for the life of the process.
+    A name is that of a task, or 'city/manhattan', 'images/cifar10'. Only file names are looked at:
+    what a copy holds is seen when it is read.
     """
-    last = _read_status(Path(status))
-    official = source == "official"
-    if last.get("status") == "ok" and official == (source in last["tried_with"]):
-        return list(last["tried_with"])
-    request = last["tried_with"][0] if last else FIRST
-    files = _listed(kind, name, registry)
-    places = places_of(registry, cache=cache, mirror=mirror, offline=offline, source=source)
-    digests = {
-        f"{table} {digest}"
-        for place in places.folders
-        if place.folder is not None
-        for table, listed in files.items()
-        for digest in _digests(place.folder, table, listed)
-    }
-    said = (("offline", offline), ("official", official), ("strict", strict))
-    words = [word for word, holds in said if holds]
-    return [request, *words, *sorted(digests)]
 
+    def __init__(self, data: Any) -> None:  # noqa: ANN401 - the section `data` of the config
+        self.told = {"cache": data.cache, "source": data.source, "offline": data.offline}
+        self._places = places_of("data/registry.yaml", cache=data.cache, source=data.source)
+        self._entries: dict[str, str] = {}
+        self._asks = data.source == "official" and not data.offline
+        self._files: dict[str, dict[str, Sequence[str]]] = {}
+        for kind, registry in (("", read_registry()), ("city/", read_cities())):
+            for name in registry.sets:
+                entry, tables = registry.find(name)
+                self._entries[f"{kind}{name}"] = contents_digest(entry, *tables.values())
+                self._files[f"{kind}{name}"] = {
+                    table: one.files for table, one in tables.items() if not one.replaced_by
+                }
+        for name, images in read_images_registry().items():
+            self._entries[f"images/{name}"] = contents_digest(images)
+            self._files[f"images/{name}"] = {c: one.files for c, one in images.copies.items()}
 
-def _listed(kind: str, name: str, registry: str | os.PathLike[str] | None) -> dict[str, list[str]]:
-    """Files that a registry lists for a set, by table or by copy."""
-    if kind == "images":
-        return {copy: entry.files for copy, entry in find_images(name, registry).copies.items()}
-    _, tables = (read_cities(registry) if kind == "city" else read_registry(registry)).find(name)
-    return {table: entry.files for table, entry in tables.items()}
+    @property
+    def names(self) -> list[str]:
+        """Sorted names of all data."""
+        return sorted(self._files)
 
+    def digest(self, name: str) -> str:
+        """Digest of what the registry says of the content of a set."""
+        return self._entries[name]
 
-def request_retry(status: str | os.PathLike[str]) -> bool:
-    """Have the next run try a missing set again; return whether it was missing.
+    def copies(self, name: str) -> list[str]:
+        """Paths of the files that may hold the tables of a set."""
+        found = (path for table in self._files[name] for path in self._found(name, table))
+        return [str(path) for path in dict.fromkeys(found)]
 
-    Otherwise nothing is written.
-    """
-    last = _read_status(Path(status))
-    if last.get("status") != "missing":
-        return False
-    first, *rest = last["tried_with"]
-    last["tried_with"] = [f"request {int(first.split()[1]) + 1}", *rest]
-    write_text(json.dumps(last, indent=2, ensure_ascii=False) + "\n", status)
-    return True
+    def missing(self) -> dict[str, str]:
+        """Sets of which a table has no copy: the files that were looked for, and their place."""
+        if self._asks:
+            return {}
+        folders = [f"{place.folder}" for place in self._places.folders if place.folder]
+        found = {}
+        for name, tables in self._files.items():
+            lacking = [table for table in tables if not self._found(name, table)]
+            if name.startswith("images/") and len(lacking) < len(tables):
+                continue  # one of the archives is enough
+            files = [file for table in lacking for file in tables[table]]
+            if lacking:
+                found[name] = (
+                    f"no copy of {', '.join(map(repr, lacking))} in {', '.join(folders)}: put "
+                    f"{' or '.join(PurePosixPath(file).name for file in files)} into {folders[0]}"
+                )
+        return found
 
-
-def _read_status(path: Path) -> dict[str, Any]:
-    """Status, or nothing if there is none that `prepare` wrote."""
-    try:
-        last = json.loads(path.read_text(encoding="utf-8"))
-        int(last["tried_with"][0].split()[1])
-        return last if last["status"] in ("ok", "missing") else {}
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
-        return {}
-
-
-def _digests(folder: Path, table: str, files: Iterable[str]) -> Iterator[str]:
-    """Digests (sha256) of the files of a folder that may hold a table."""
-    try:
-        for path in copies_in(folder, table, files):
-            try:
-                yield hashlib.sha256(read_file(path)).hexdigest()
-            except (OSError, ValueError):  # the attempt itself will say why
-                yield "unreadable"
-    except OSError:
-        yield "folder unreadable"
+    def _found(self, name: str, table: str) -> list[Path]:
+        folders = (place.folder for place in self._places.folders if place.folder)
+        files = self._files[name][table]
+        return [path for folder in folders for path in copies_in(folder, table, files)]
 
 
 def read_file(path: Path, limit: int = LIMIT) -> bytes:

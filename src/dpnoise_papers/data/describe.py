@@ -1,7 +1,7 @@
 """Description of a file in the words of the registry: columns, digests, fingerprints.
 
-For a new plain table, one with a header and a target column, the whole entry is written, so that a
-new data set needs a paste into data/registry.yaml and no code.
+For a new plain table, one with a header and a target column, the whole entry is written: to be
+pasted into data/registry.yaml, or taken into a registry of one's own with a config file beside it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
 import yaml
 
-from dpnoise_papers.data.registry import TableEntry
+from dpnoise_papers.data.registry import OWN, Registry, TableEntry, TaskEntry, read_registry
 from dpnoise_papers.data.sets import parts
 from dpnoise_papers.data.tables import DataTable, column_digests, fingerprint, read_table
+from dpnoise_papers.result_files import write_bytes, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.registry import TaskEntry
 
 _MAXIMUM_CLASSES = 2
+_TASKS = {"regression": ("squared", "l1", "0.01"), "classification": ("logistic", "l2", "0.1")}
 
 
 def describe_known(
@@ -96,6 +97,60 @@ def describe_new(contents: Mapping[str, bytes], name: str, target: str | None) -
     if task == "classification":
         told["classes"] = {word: classes[word] for word in ("-1", "+1")}
     return _yaml({"tables": {name: entry}, "sets": {name: told}})
+
+
+def add(
+    file: str, content: bytes, name: str, target: str | None, places: Mapping[str, str]
+) -> list[str]:
+    """Take a plain data set of one's own into the pipeline; return what was done, line by line.
+
+    `file` is delimited text with a header, `target` the column to predict. A copy goes into the
+    folder `cache` of the `places`, the entry into the registry of one's own beside `registry`, and
+    `config` becomes a config file of a run of Table III of flipped-huber-2023 with this set alone.
+    ValueError, and nothing is written, if the name is taken or the file is no such table.
+    """
+    known = read_registry(places["registry"])
+    if name in {**known.sets, **known.tables}:
+        raise ValueError(f"data add: expected a new name, got {name!r}")
+    if Path(places["config"]).exists():
+        raise ValueError(
+            f"data add: {places['config']} exists; move it, or name another by --config"
+        )
+    described = yaml.safe_load(describe_new({file: content}, name, target))
+    entry = described["sets"][name] | {"title": name, "citation": "", "licence": "", "homepage": ""}
+    copy = Path(places["cache"]) / f"{name}{PurePath(file).suffix or '.csv'}"
+    described["tables"][name]["files"] = [copy.name]
+    own = Path(places["registry"]).with_name(OWN)
+    listed = yaml.safe_load(own.read_text(encoding="utf-8")) if own.is_file() else {}
+    tables = listed.get("tables", {}) | described["tables"]
+    sets = listed.get("sets", {}) | {name: entry}
+    Registry[TaskEntry].model_validate({"tables": tables, "sets": sets})
+    write_bytes(content, copy)
+    write_text(_yaml({"tables": tables, "sets": sets}) + "\n", own)
+    write_text(_own_config(name, entry["task"]), places["config"])
+    rows, columns = entry["shape"]
+    run = f"snakemake --cores 2 --configfile {places['config']}"
+    return [
+        f"{copy}: the copy",
+        f"{own}: {name}, a {entry['task']} of {rows} x {columns}",
+        "homepage, licence and citation are empty: fill them in before you publish",
+        f"{places['config']}: `{run}` makes its row of Table III and the figure, in runs/{name}",
+    ]
+
+
+def _own_config(name: str, task: str) -> str:
+    """Config file of a run of Table III with one data set: null takes the others away."""
+    loss, penalty, strength = _TASKS[task]
+    settings = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
+    others = settings["flipped_huber_2023"]["table_3"]["tasks"]
+    gone = "".join(f"      {other}: null\n" for other in others)
+    return (
+        f"# One row of Table III of flipped-huber-2023: {name}. Settings lie over config.yaml.\n"
+        f"folder: runs/{name}\n"
+        "items: [flipped-huber-2023/table-3]\n\n"
+        "flipped_huber_2023:\n  table_3:\n    tasks:\n"
+        f"      {name}: {{loss: {loss}, penalty: {penalty}, strength: {strength}}}\n{gone}"
+    )
 
 
 def _read(file: str, content: bytes, entry: TableEntry) -> DataTable:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+OWN = "own-registry.yaml"  # sets of one's own, beside the registry
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
@@ -78,12 +79,15 @@ class TableEntry(_Closed):
 
 
 class SetEntry(_Closed):
-    """What is made of tables: its title, its origin, and what a reader should know of it."""
+    """What is made of tables: its title, its origin, and what a reader should know of it.
+
+    Of a set of one's own, origin and licence may be empty.
+    """
 
     title: Text
-    citation: Text
-    licence: Text
-    homepage: Web
+    citation: str
+    licence: str
+    homepage: Web | Literal[""]
     tables: list[Name]
     note: Text | None = None
 
@@ -149,12 +153,25 @@ def contents_digest(entry: BaseModel, *tables: TableEntry) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def read_registry(path: str | os.PathLike[str] | None = None) -> Registry[TaskEntry]:
-    """Validated registry of learning tasks, by default the repository's data/registry.yaml.
+def read_registry(
+    path: str | os.PathLike[str] | None = None, *, own: bool = True
+) -> Registry[TaskEntry]:
+    """Validated registry of learning tasks, by default the repository's data/registry.yaml, with
+    the sets of one's `own` that `dpnoise-papers data add` wrote beside it.
 
-    ValueError names every mistake of the file and its place.
+    ValueError names every mistake of the files and its place.
     """
-    return _read(REPOSITORY / "data" / "registry.yaml" if path is None else path, TaskEntry)
+    path = Path(REPOSITORY / "data" / "registry.yaml" if path is None else path)
+    registry: Registry[TaskEntry] = _read(path, TaskEntry)
+    if not own or not path.with_name(OWN).is_file():
+        return registry
+    more: Registry[TaskEntry] = _read(path.with_name(OWN), TaskEntry)
+    twice = sorted((registry.sets.keys() & more.sets) | (registry.tables.keys() & more.tables))
+    if twice:
+        raise ValueError(f"{path.with_name(OWN)}: {', '.join(twice)} stands in {path} already")
+    return Registry[TaskEntry](
+        tables={**registry.tables, **more.tables}, sets={**registry.sets, **more.sets}
+    )
 
 
 def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[CityEntry]:

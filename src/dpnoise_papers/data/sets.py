@@ -5,11 +5,10 @@ follow the references of flipped-huber-2023, Table III and inid-2024, Figures 5 
 scikit-learn's California ratios, OpenML 823 for Houses, red against white for Wine. A set whose
 features and target are columns of one table needs no recipe.
 
-Data sets, cities and images are prepared alike. A missing set is a result like any other: an empty
-archive and a status that says why, so that what depends on it can say 'not run' and the rest goes
-on. Both files are written in one step each and hold neither time nor machine, so that equal content
-gives equal bytes. An archive holds the digest of its arrays, and whoever reads it computes that
-again.
+Data sets, cities and images are prepared alike: an archive and a status beside it. A set that
+cannot be had is an error of its job alone. Both files are written in one step each and hold neither
+time nor machine, so that equal content gives equal bytes. An archive holds the digest of its
+arrays, and whoever reads it computes that again.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from dpnoise_papers.data.copies import FIRST, places_of
+from dpnoise_papers.data.copies import SHIPPED, places_of
 from dpnoise_papers.data.fetch import obtain_all
 from dpnoise_papers.data.registry import read_registry
 from dpnoise_papers.data.tables import DataTable, fingerprint
@@ -212,49 +212,58 @@ class Contents(NamedTuple):
     refused: Sequence[str] = ()
 
 
-def prepare(
-    name: str,
-    npz: str | os.PathLike[str],
-    get: Callable[[], Contents],
-    *,
-    tried_with: Sequence[str] = (FIRST,),
-    strict: bool = False,
-) -> dict[str, Any]:
-    """Write a data set or a city, or the reason why there is none, and return its status.
+def prepare(name: str, npz: str | os.PathLike[str], get: Callable[[], Contents]) -> dict[str, Any]:
+    """Write a data set or a city, and return its status.
 
-    `npz` gets compressed arrays without pickled objects, none for a missing set; the status is
-    written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source
-    (the place or address that served), the copies that were refused, fingerprint (of a city the
-    digest of its arrays), shape and `tried_with`, see `dpnoise_papers.data.copies.tried_with`.
-    `get` returns the verified contents, or raises `DatasetUnavailable`. With `strict` a set of
-    which something is missing raises that too, and nothing is written.
+    `npz` gets compressed arrays without pickled objects; the status is written beside it, as JSON
+    of the same stem: name, status ("ok"), reason (""), source (the place or address that served),
+    the copies that were refused, fingerprint (of a city the digest of its arrays) and shape.
+    `get` returns the verified contents. DatasetUnavailable, and nothing is written, if something of
+    the set is missing, or a copy that travels with the repository is not what it should be.
     """
-    try:
-        contents = get()
-    except DatasetUnavailable as error:
-        contents = Contents({}, {}, error.reason, error.refused)
-    if strict and contents.missing:
-        raise DatasetUnavailable(name, contents.missing)
-    digest = _digest(contents.arrays) if contents.arrays else ""
-    hint = f" (`dpnoise-papers data retry {name}` has the next run try again)"
+    contents = get()
+    wrong = [one for one in contents.refused if one.startswith(f"{SHIPPED}, ")]
+    if contents.missing or wrong:
+        raise DatasetUnavailable(name, contents.missing or "; ".join(wrong), contents.refused)
+    digest = _digest(contents.arrays)
     record = {
         "name": name,
-        "status": "missing" if contents.missing else "ok",
-        "reason": contents.missing and contents.missing + hint,
+        "status": "ok",
+        "reason": "",
         "source": "",
         "refused": list(contents.refused),
         "fingerprint": digest,
         "shape": [],
         **contents.facts,
-        "tried_with": list(tried_with),
     }
     archive = BytesIO()
-    checked = {_DIGEST: np.array(digest)} if digest else {}
+    checked = {_DIGEST: np.array(digest)}
     np.savez_compressed(archive, **contents.arrays, **checked)  # type: ignore[arg-type]  # not allow_pickle
     write_bytes(archive.getvalue(), npz)
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     write_text(text, Path(npz).with_suffix(".json"))
     return record
+
+
+def status_table(paths: Iterable[str], missing: Mapping[str, str]) -> pd.DataFrame:
+    """Data sets of a run by name: which were at hand, and why others, the `missing`, were not.
+
+    ValueError names a file that is no status, and what to do.
+    """
+    rows = [{"name": name, "status": "missing", "reason": why} for name, why in missing.items()]
+    for path in paths:
+        try:
+            status = json.loads(Path(path).read_text(encoding="utf-8"))
+            samples, features = status["shape"]
+            rows.append({**status, "samples": samples, "features": features})
+        except (ValueError, LookupError, TypeError) as error:
+            again = f"delete it and {Path(path).with_suffix('.npz')} and run again"
+            raise ValueError(
+                f"{path}: expected the status of a data set: {error}; {again}"
+            ) from None
+    columns = ["name", "status", "samples", "features", "fingerprint", "reason"]
+    table = pd.DataFrame(rows, dtype=object).reindex(columns=columns)
+    return table.fillna("").sort_values("name", ignore_index=True)
 
 
 def dataset_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - those of `load`

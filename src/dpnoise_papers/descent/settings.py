@@ -73,7 +73,7 @@ def _kinds() -> dict[str, str]:
 def _registered(tasks: dict[str, _Task]) -> dict[str, _Task]:
     for name, task in tasks.items():
         if name not in _kinds():
-            raise ValueError(f"expected names of data/registry.yaml, got {name!r}")
+            raise ValueError(f"expected names of data/registry.yaml or of `data add`, got {name!r}")
         kind = _kinds()[name]
         if task.loss != _LOSSES[kind]:
             expected = f"the {_LOSSES[kind]} loss, for {kind}"

@@ -77,14 +77,14 @@ VARIANCES = (
         id="figure-3b",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels.",
-        table=Table(function=".tables.variances.variance_ratio"),
+        table=Table(function=".tables.variances.variance_ratio", alone=True),
         figure=Figure(function=".figures.variances.ratio_map"),
     ),
     Item(
         id="figure-3c",
         caption="Variance of (epsilon, delta)-DP flipped Huber noise over that of the epsilon-DP "
         "staircase, in decibels.",
-        table=Table(function=".tables.variances.variance_ratio"),
+        table=Table(function=".tables.variances.variance_ratio", alone=True),
         figure=Figure(function=".figures.variances.ratio_map"),
     ),
     Item(
@@ -93,7 +93,7 @@ VARIANCES = (
         "linear programs bound from both sides: the variance and the mean absolute error by "
         "epsilon, for pure privacy and the paper's delta, and where a mechanism is certainly "
         "within 1 %. limit-supplement shows the other deltas.",
-        table=Table(function=".tables.limit.limit"),
+        table=Table(function=".tables.limit.limit", alone=True),
         figure=Figure(function=".figures.limit.limit"),
         page=Page(function=".figures.limit.limit_page", reads=("limit", "limit-within")),
     ),
@@ -110,7 +110,7 @@ VARIANCES = (
     ),
     Item(
         id="remark-1",
-        table=Table(function=".tables.remarks.remark_1"),
+        table=Table(function=".tables.remarks.remark_1", alone=True),
     ),
     Item(
         id="identification",
@@ -129,7 +129,7 @@ DIMENSIONS = (
         caption="Three dimensions: variance per coordinate (top), decibels below the exact "
         "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
         "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
-        table=Table(function=".tables.variances.vector_variances"),
+        table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.figure_4", printed=("figure-4a",)),
     ),
     Item(
@@ -140,7 +140,7 @@ DIMENSIONS = (
         + _BOX
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
-        table=Table(function=".tables.variances.vector_variances"),
+        table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.figure_4", printed=("figure-4b",)),
     ),
     Item(
@@ -153,10 +153,10 @@ DIMENSIONS = (
     ),
     Item(
         id="table-2",
-        caption="Twenty dimensions: the optimum (proved to 0.1 %), Theorem 8 and the paper's alternatives. "
+        caption="Twenty dimensions: the optimum (the best found), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
-        table=Table(function=".tables.variances.vector_variances"),
+        table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.table_2", printed=("table-2",)),
         page=Page(function=".figures.variances.table_2_page", claims=True, formats=("md", "tex")),
     ),
@@ -166,7 +166,7 @@ DIMENSIONS = (
         "the number of coordinates. Left of a peak Laplace is the better of the two, right of it "
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
-        table=Table(function=".tables.variances.gain_by_dimension"),
+        table=Table(function=".tables.variances.gain_by_dimension", alone=True),
         figure=Figure(function=".figures.variances.gain"),
     ),
 )
@@ -179,31 +179,8 @@ JOINT = (
         "the same over the floor. Joint noise is the best that was found, in the norm of the box "
         "of all changes, abs(d_i) <= 1 for every i, and for more coordinates in that of the l2 ball "
         "around it; for one coordinate it is the scalar staircase. The floor need not be attained.",
-        table=Table(function="dpnoise_papers.beyond.tables.joint_noise", reads=("gain",)),
-        figure=Figure(function="dpnoise_papers.beyond.figures.joint_noise"),
-    ),
-    Item(
-        id="joint-rows",
-        more=True,
-        caption="Beyond the paper: the best joint noise found, and a floor under any additive "
-        "noise, for the budgets of Figure 4 and Table II. No verdict on the paper rests on it.",
-        table=Table(
-            function="dpnoise_papers.beyond.tables.flipped_huber_rows",
-            settings=(),
-            reads=("figure-4a", "figure-4b", "table-2"),
-        ),
-        page=Page(function="dpnoise_papers.beyond.figures.flipped_huber_rows"),
-    ),
-    Item(
-        id="which-noise",
-        caption="Beyond the paper: the mechanism of least variance among all of the library, by "
-        "the number K of coordinates, epsilon and delta. Above, one person changes all K numbers "
-        "by at most 1 each; below, at most three of them. A dot: Laplace or Gaussian noise needs "
-        "at most 5 % more variance than the best.",
-        table=Table(function="dpnoise_papers.beyond.tables.which_noise"),
-        figure=Figure(function="dpnoise_papers.beyond.figures.which_noise"),
-        extra="docs",
-        target="which_noise",  # not made by every run
+        table=Table(function=".tables.joint.joint_noise", reads=("gain",)),
+        figure=Figure(function=".figures.joint.joint_noise"),
     ),
 )
 TABLE_3 = (
@@ -315,11 +292,11 @@ STATEMENTS = (
     ),
     Item(
         id="theorem-8-search",
-        table=Table(function=".tables.privacy.theorem_8_search"),
+        table=Table(function=".tables.privacy.theorem_8_search", alone=True),
     ),
     Item(
         id="theory",
-        table=Table(function=".theory.statements.theory"),
+        table=Table(function=".theory.statements.theory", alone=True),
     ),
     Item(
         id="counterexamples",

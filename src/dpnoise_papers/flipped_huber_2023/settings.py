@@ -19,7 +19,6 @@ from dpnoise_papers.flipped_huber_2023.table_3.settings import (
 from dpnoise_papers.settings import (
     Delta,
     DeltaGrid,
-    DeltaOrZero,
     Deltas,
     Dimension,
     Dimensions,
@@ -392,14 +391,6 @@ class Lemma7(Section):
     points: Annotated[int, Field(ge=2, le=100_000)]
 
 
-class WhichNoise(Section):
-    """The grid of the map 'which noise when': numbers K of coordinates, epsilons, deltas (or 0)."""
-
-    dimensions: Dimensions
-    epsilons: Epsilons
-    deltas: Distinct[DeltaOrZero]
-
-
 class Settings(Section):
     """All settings of the paper."""
 
@@ -418,7 +409,6 @@ class Settings(Section):
     theorem_8_search: Theorem8Search
     gain: Gain
     joint_noise: JointNoise
-    which_noise: WhichNoise
     figure_5: LossAndBound
     figure_6: ProfilesAtOneVariance
     figure_7: LossesAtOneScale

@@ -107,7 +107,10 @@ VARIANCES = (
         "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "
         "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
-        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
+            alone=True,
+        ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
 )

@@ -114,7 +114,7 @@ def illustrative_values(settings: IllustrativeValues) -> pd.DataFrame:
     """Best (alpha, gamma) at some epsilons (slides, 'illustrative values').
 
     Columns epsilon, alpha, gamma, variance_grid (the paper's grid search), alpha_exact,
-    gamma_exact, variance_exact (the optimum, proved to 0.1 %: docs/variance-bound.md) and
+    gamma_exact, variance_exact (the optimum, the best found) and
     delta_bound (the latter's).
     """
     delta, sensitivity = settings.delta, settings.sensitivity

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 # What several items share.
-_FIGURES = ("figure-1a", "figure-1b", "figure-3a", "figure-3b", "figure-4")
 _ERRORS = ".tables.profiles.error_curves"
 _CURVES = ".figures.profiles.error_curves"
 _PLANE = ".tables.profiles.two_dimensions"
@@ -140,7 +139,7 @@ PAPER = Paper(
             "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
             "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
-            table=Table(function=".tables.profiles.approximate_laplace"),
+            table=Table(function=".tables.profiles.approximate_laplace", alone=True),
             figure=Figure(function=".figures.profiles.approximate_laplace"),
         ),
         Item(
@@ -154,7 +153,7 @@ PAPER = Paper(
         ),
         Item(
             id="theory",
-            table=Table(function=".theory.statements.inid_theory"),
+            table=Table(function=".theory.statements.inid_theory", alone=True),
         ),
         Item(
             id="higher-accuracy",
@@ -168,25 +167,9 @@ PAPER = Paper(
             "(crosses), and of the noise that is private without it. The printed Laplace errors "
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
-            table=Table(function=".tables.pca.dp_pca_over_models"),
+            table=Table(function=".tables.pca.dp_pca_over_models", alone=True),
             figure=Figure(function=".figures.pca.table_3", printed=("table-3",)),
             page=Page(function=".figures.pages.table_3", formats=("md", "tex"), claims=True),
-        ),
-        Item(
-            id="dp-pca-attack",
-            caption="An attack on the printed private principal components without clipping, at a "
-            "claimed epsilon = 1 and delta = 1e-6: how often it detects a sample, over the most "
-            "that the claim allows for this chance of a false alarm. Points are drawn releases, "
-            "lines exact; bars reach down to what the counts prove with 99.9 % confidence, for "
-            "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
-            "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
-            table=Table(function=".tables.pca_privacy.dp_pca_attack"),
-            figure=Figure(function=".figures.pca.attack"),
-        ),
-        Item(
-            id="dp-pca-privacy",
-            more=True,
-            table=Table(function=".tables.pca_privacy.dp_pca_privacy"),
         ),
         Item(
             id="dp-pca-sensitivities",
@@ -198,37 +181,9 @@ PAPER = Paper(
         ),
         Item(
             id="table-4-accounting",
-            table=Table(function=".table_4.noise.table_4_accounting", settings=("table_4",)),
-        ),
-        Item(
-            id="table-4-laplace",
-            caption="Left: l2 norm of the noise that each cell of Table IV needs in one step, over that "
-            "of the largest gradient that clipping leaves (dashed line: as large). Laplace noise "
-            "with delta = 0 is larger than every clipped gradient. Right: Laplace noise by what may "
-            "have been run, over a gradient of entries of one size and in units of Gaussian noise "
-            "of the same epsilon (blue line). Markers are the schemes. Hollow markers disagree with "
-            "the printed accuracies of their scheme for gradients of every shape, provided that of "
-            "two printed accuracies the lower one had more noise, unless they differ by no more "
-            "than the Gaussian rows break this order themselves.",
             table=Table(
-                function=".table_4.noise.table_4_laplace", settings=("table_4",), claims=True
+                function=".table_4.noise.table_4_accounting", settings=("table_4",), alone=True
             ),
-            figure=Figure(
-                function=".figures.table_4.signal_and_noise", reads=("table-4", "table-4-laplace")
-            ),
-        ),
-        Item(
-            id="joint-rows",
-            more=True,
-            caption="Beyond the paper: the best joint noise found, and a floor under any additive "
-            "noise, for the sensitivities and budgets of Figures 1, 3 and 4 and Table II, beside "
-            "the paper's mechanism of lowest error. No verdict on the paper rests on it.",
-            table=Table(
-                function="dpnoise_papers.beyond.tables.inid_rows",
-                settings=("joint_rows", *(name.replace("-", "_") for name in _FIGURES)),
-                reads=(*_FIGURES, "table-2"),
-            ),
-            page=Page(function="dpnoise_papers.beyond.figures.inid_rows"),
         ),
         Item(  # one job for each cell of the table
             id="table-4-digits-runs",
@@ -315,45 +270,6 @@ PAPER = Paper(
             page=Page(function=".figures.table_4.accuracies"),
         ),
         Item(
-            id="table-4-gradients",
-            extra="deep",
-            target="deep_gradients",
-            table=Table(
-                function=".table_4.gradients.measured_gradients",
-                settings=("table_4_gradients", "table_4_cifar10"),
-                data=("images/cifar10",),
-                makes=(
-                    "table-4-gradients",
-                    "table-4-gradients-groups",
-                    "table-4-gradients-shapes",
-                ),
-                memory=6000,
-                minutes=120,
-            ),
-        ),
-        Item(
-            id="table-4-laplace-measured",
-            extra="deep",
-            target="deep_gradients",
-            table=Table(
-                function=".table_4.noise.table_4_laplace_measured",
-                settings=(),
-                reads=("table-4-laplace", "table-4-gradients-shapes"),
-            ),
-        ),
-        Item(
-            id="table-4-weights",
-            extra="deep",
-            target="deep_weights",
-            table=Table(
-                function=".table_4.weights.table_4_weights",
-                settings=("table_4_digits", "table_4_weights", "table_4_cifar10"),
-                makes=("table-4-weights", "table-4-weights-curvature"),
-                memory=3000,
-                minutes=60,
-            ),
-        ),
-        Item(
             id="figure-5",
             caption="Private coordinate descent on California (LASSO) with i.i.d., SPR and "
             "optimal noise: relative error of the objective against passes. Lines are one run "
@@ -388,24 +304,10 @@ PAPER = Paper(
                 function=".figures.improved_descent.descent_paths", printed=("figure-6",)
             ),
         ),
-        Item(  # what varies Figures 5 and 6: one job for each data set, then all together
-            id="descent-variants-runs",
-            table=Table(
-                function=".tables.descent_variants.weights_and_variants",
-                settings=("improved_descent", "descent_variants"),
-                parts="improved_descent.tasks",
-                for_each=True,
-                data=("{part}",),
-                makes=("descent/{part}-weights", "descent/{part}-readings"),
-                threads=8,
-                memory=2000,
-                minutes=15,
-            ),
-        ),
-        Item(
+        Item(  # orders of the columns: one job for each data set, then all together
             id="descent-orders-runs",
             table=Table(
-                function=".tables.descent_variants.descent_orders",
+                function=".tables.descent_orders.descent_orders",
                 settings=("improved_descent", "descent_orders"),
                 parts="improved_descent.tasks",
                 for_each=True,
@@ -414,36 +316,6 @@ PAPER = Paper(
                 threads=8,
                 memory=2000,
                 minutes=15,
-            ),
-        ),
-        Item(
-            id="spr-or-optimal",
-            caption="Which noise suits coordinate descent. Left: loss of each scheme over the "
-            "smallest loss, against the weights M_i^a of the squared errors; the descent pays "
-            "about a = 1, for which SPR is best. Middle: the measured error with noise that is "
-            "optimal for M_i^a. Right: the optimal noise over SPR for other clipping levels.",
-            table=Table(
-                function="dpnoise_papers.pages.together",
-                settings=(),
-                parts="improved_descent.tasks",
-                reads=("descent/{part}-weights",),
-            ),
-            figure=Figure(function=".figures.improved_descent.spr_or_optimal"),
-        ),
-        Item(
-            id="descent-readings",
-            caption="Error after the last pass under variants of 'noise by coordinate'. Filled "
-            "marks keep the privacy budget; hollow ones do not and carry the epsilon that they "
-            "spend. Crosses are the trials of the search, lines the printed numbers of Figures 5 "
-            "and 6.",
-            table=Table(
-                function="dpnoise_papers.pages.together",
-                settings=(),
-                parts="improved_descent.tasks",
-                reads=("descent/{part}-readings",),
-            ),
-            figure=Figure(
-                function=".figures.improved_descent.variants", printed=("figure-5", "figure-6")
             ),
         ),
         Item(

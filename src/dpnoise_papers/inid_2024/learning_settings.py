@@ -21,11 +21,8 @@ from dpnoise_papers.settings import (
     Distinct,
     Epsilon,
     Folder,
-    Grid,
     Section,
     Seeded,
-    Share,
-    within,
 )
 
 Noise = Literal["gaussian", "laplace"]
@@ -38,7 +35,7 @@ PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
 PcaFeatures = Annotated[int, Field(ge=2, le=1000)]
 PcaTrials = Annotated[int, Field(ge=2, le=100_000)]
 _MAXIMUM_ORDER = 1024  # of the Renyi divergences of table_4
-Scheme = Literal["iid", "spr", "optimal", "spr-group", "weighted"]
+Scheme = Literal["iid", "spr", "optimal", "spr-group"]
 GroupBy = Literal["tensor", "module", "layer"]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "tensorfloat32", "bfloat16"]
@@ -88,46 +85,6 @@ class Pca(Seeded):
             raise ValueError("expected a rank below the numbers of samples and features")
         if max(self.others.counts) > self.rank:
             raise ValueError("expected no more subspaces (others.counts) than the rank")
-        return self
-
-
-class PcaAttack(Seeded):
-    """Attack on private principal components.
-
-    Attributes
-    ----------
-    features : int
-        M.
-    epsilon, delta : float
-        The claimed budget of the Gaussian mechanism.
-    draws : int
-        Releases with the sample, and as many without it.
-    confidence : float
-        Of the epsilon that is shown at the chosen threshold.
-    thresholds : int
-        How many are tabulated.
-    """
-
-    features: PcaFeatures
-    epsilon: PcaEpsilon
-    delta: Delta
-    draws: Annotated[int, Field(ge=1000, le=10_000_000_000)]
-    confidence: Share
-    thresholds: Annotated[int, Field(ge=2, le=1000)]
-
-
-class PcaPrivacy(Section):
-    """Privacy of private principal components at single pairs of neighbours."""
-
-    variants: Variants
-    features: PcaFeatures
-    epsilons: Distinct[PcaEpsilon]
-    delta: Delta
-
-    @model_validator(mode="after")
-    def _unclipped(self) -> PcaPrivacy:
-        if {"stated", "stated-largest"} & set(self.variants):
-            raise ValueError("expected variants without clipping of entries, not 'stated'")
         return self
 
 
@@ -189,35 +146,6 @@ class DeepLearning(Section):
     def steps(self) -> int:
         """T, of all epochs."""
         return round(self.epochs / self.rate)
-
-
-class PublicWeights(Section):
-    """Choice of thresholds and weights without private data, in training of Table IV's kind.
-
-    Attributes
-    ----------
-    budget : TrainingBudget
-        Of Gaussian noise.
-    learning_rates : tuple of float
-        One grid for all choices.
-    search, repetitions : int
-        Networks for each learning rate of the grid, and networks reported, of other seeds.
-    networks, images : int
-        Untrained networks, and synthetic images for each.
-    """
-
-    budget: TrainingBudget
-    learning_rates: Distinct[Annotated[float, Field(ge=1e-6, le=1e6)]]
-    search: Annotated[int, Field(ge=1, le=1000)]
-    repetitions: Annotated[int, Field(ge=2, le=1000)]
-    networks: Annotated[int, Field(ge=1, le=1000)]
-    images: Annotated[int, Field(ge=2, le=10_000)]
-
-    @model_validator(mode="after")
-    def _fit(self) -> PublicWeights:
-        if self.budget.noise != "gaussian":
-            raise ValueError("expected a budget of Gaussian noise")
-        return self
 
 
 class Network(Section):
@@ -306,8 +234,6 @@ class PrivateTraining(Seeded):
 
     @model_validator(mode="after")
     def _fit(self) -> PrivateTraining:
-        if "weighted" in self.schemes:
-            raise ValueError("expected schemes without weights, got 'weighted'")
         if self.search_epochs > self.epochs:
             raise ValueError("expected at most `epochs` search_epochs")
         return self
@@ -323,32 +249,6 @@ class PrivateTraining(Seeded):
         return {"none": Cell(None, "none")} | cells
 
 
-class MeasuredGradients(Seeded):
-    """Gradients and noise of the first steps of a few cells of Table IV.
-
-    Attributes
-    ----------
-    cells : tuple of str
-        Of the table that is measured.
-    learning_rate : float
-        Of all of them.
-    records, steps : int
-        How many records there are, and the steps of each.
-    tested, shaped : int
-        Images for the accuracy of each record, and for the shape of gradients.
-    chunk : int
-        How many samples are differentiated at once, in place of the table's.
-    """
-
-    cells: Distinct[str]
-    learning_rate: Annotated[float, Field(ge=1e-6, le=1e6)]
-    records: Annotated[int, Field(ge=1, le=100_000)]
-    steps: Annotated[int, Field(ge=1, le=100_000)]
-    tested: Annotated[int, Field(ge=1, le=1_000_000)]
-    shaped: Annotated[int, Field(ge=2, le=1_000_000)]
-    chunk: Annotated[int, Field(ge=2, le=65_536)]
-
-
 def _odd(points: int) -> int:
     if points % 2 == 0:
         raise ValueError("expected an odd number, so that the best of the coarse grid is tried")
@@ -362,8 +262,6 @@ def _with_cyclic(orders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Refine = Annotated[int, Field(ge=1, le=101), AfterValidator(_odd)]
-Exponent = Annotated[float, Field(ge=-10, le=10)]
-ExponentGrid = Annotated[Grid, within(-10.0, 10.0)]
 
 
 class StrengthByFeatures(Section):
@@ -432,24 +330,6 @@ class ImprovedDescent(Seeded):
             expected = f"at most {_MAXIMUM_AT_ONCE} (points of the grid of clips times trials)"
             raise ValueError(f"expected {expected}, got {at_once}")
         return self
-
-
-class DescentVariants(Section):
-    """Losses and errors of noise for other weights, and of variants of the noise.
-
-    Attributes
-    ----------
-    exponents : Grid
-        a of the loss sum M_i^a sigma_i^2.
-    clip_exponents : Grid
-        c of clipping levels C_i proportional to M_i^c.
-    measured : tuple of float
-        The a for which the descent is run with noise that is optimal for weights M_i^a.
-    """
-
-    exponents: ExponentGrid
-    clip_exponents: ExponentGrid
-    measured: Distinct[Exponent]
 
 
 class DescentOrders(Section):

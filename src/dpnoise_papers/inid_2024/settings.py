@@ -9,16 +9,11 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from dpnoise_papers.inid_2024.learning_settings import (
     DeepLearning,
     DescentOrders,
-    DescentVariants,
     ImprovedDescent,
-    MeasuredGradients,
     Noise,
     Pca,
-    PcaAttack,
-    PcaPrivacy,
     PcaSensitivities,
     PrivateTraining,
-    PublicWeights,
     check_together,
 )
 from dpnoise_papers.settings import (
@@ -139,12 +134,6 @@ class Crossings(Section):
     shares: Distinct[Annotated[float, Field(ge=0.501, le=0.9999)]]
 
 
-class JointRows(Section):
-    """Joint noise beside the paper's; `points` of each figure along epsilon or the dimension."""
-
-    points: Annotated[int, Field(ge=1, le=1000)]
-
-
 class Bisection(Section):
     """Algorithm 1 over epsilon and delta.
 
@@ -221,32 +210,19 @@ class Settings(Section):
     table_2: TwoDimensions
     table_2_curves: TwoDimensions
     table_2_crossings: Crossings
-    joint_rows: JointRows
     algorithm_1: Bisection
     corollary_6: ApproximateLaplace
     theorem_7: Theorem7
     theory: Theory
     table_3: Pca
-    dp_pca_attack: PcaAttack
-    dp_pca_privacy: PcaPrivacy
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
     table_4_digits: PrivateTraining
     table_4_cifar10: PrivateTraining
-    table_4_gradients: MeasuredGradients
-    table_4_weights: PublicWeights
     improved_descent: ImprovedDescent
-    descent_variants: DescentVariants
     descent_orders: DescentOrders
 
     @model_validator(mode="after")
     def _sections_fit(self) -> Settings:
         check_together(self.improved_descent, self.descent_orders)
-        known = self.table_4_cifar10.cells
-        unknown = [name for name in self.table_4_gradients.cells if name not in known]
-        if unknown:
-            raise ValueError(
-                f"table_4_gradients.cells: expected cells of table_4_cifar10 "
-                f"({', '.join(known)}), got {', '.join(unknown)}"
-            )
         return self

@@ -1,7 +1,7 @@
 """How one item is made and what it costs, from its declaration and the files of a run.
 
 Functions are found by file and line without importing them; seconds and memory come from the
-benchmark files that the jobs left. A document shows the costs of all items as a table.
+benchmark file of its job, where its tables have a job of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import csv
 import json
 import math
 import os
-import re
 import shlex
 from dataclasses import dataclass
 from functools import cache
@@ -20,23 +19,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from dpnoise_papers.config import places, sections
-from dpnoise_papers.item import PART
+from dpnoise_papers.config import sections
 from dpnoise_papers.making import SOURCE
-from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.model import Making
-from dpnoise_papers.steps import outputs, parts
+from dpnoise_papers.steps import outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from dpnoise_papers.item import Item, Paper
-    from dpnoise_papers.settings import Section
-    from dpnoise_papers.steps import Kind
+    from dpnoise_papers.steps import Run
 
-KINDS: tuple[Kind, ...] = ("table", "figure", "page")
-BEGIN, END = "<!-- costs -->", "<!-- end of costs -->"
-_HEAD = ("item", "jobs", "seconds", "memory (MB)", "disk (kB)")
+KINDS = ("table", "figure", "page")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +43,6 @@ class Folders:
     page: Path
     options: tuple[str, ...] = ()
 
-    def path(self, declared: str) -> Path:
-        """Path of a declared output such as '<results>/paper/item.csv'."""
-        kind, _, rest = declared.partition(">/")
-        return (self.results if kind == "<results" else self.figures) / rest
-
 
 def command_options(files: Iterable[str | Path], overrides: Mapping[str, Any]) -> list[str]:
     """Snakemake's options for config files, relative to the working directory, and settings."""
@@ -63,23 +52,22 @@ def command_options(files: Iterable[str | Path], overrides: Mapping[str, Any]) -
     return [*options, *(["--config", *settings] if settings else [])]
 
 
-def making(config: Section, paper: Paper, item: Item, folders: Folders) -> Making:
+def making(run: Run, paper: Paper, item: Item, folders: Folders) -> Making:
     """How an item is made, with the files that are there."""
-    settings = sections(config, paper.module, item.table.settings) if item.table else {}
+    settings = sections(run.config, paper.module, item.table.settings) if item.table else {}
     functions = [
         (kind, place(getattr(item, kind).function)) for kind in KINDS if getattr(item, kind)
     ]
-    listed = parts(config, paper, item.table.parts) if item.table and item.table.parts else []
-    stem = f"{paper.id}/{item.id}"
-    benchmarks = [f"{stem}-table.tsv", *(f"{stem}-{part}-table.tsv" for part in listed)]
-    files = _files(paper, item, listed, folders)
+    made = outputs(run.calls(key := f"{paper.id}/{item.id}"))
+    files = [Path(path) for path in made if Path(path).is_file()]
     return Making(
         functions=tuple(functions),
         settings=_slice(paper, settings),
-        command=_command(paper, item, listed, folders),
-        cost=cost(folders.benchmarks / name for name in benchmarks),
-        files=tuple(files),
-    )
+        command=_command(item, made, folders),
+        cost=cost([folders.benchmarks / f"{key}-table.tsv"]),
+        files=tuple((file.name, Path(os.path.relpath(file, folders.page.parent)).as_posix(),
+                     file.stat().st_size) for file in files),
+    )  # fmt: skip
 
 
 def _slice(paper: Paper, settings: dict[str, dict[str, Any]]) -> str:
@@ -91,34 +79,12 @@ def _slice(paper: Paper, settings: dict[str, dict[str, Any]]) -> str:
     )
 
 
-def _command(paper: Paper, item: Item, listed: list[str], folders: Folders) -> str:
-    """Command that makes an item again, from its table on; of an optional one its target."""
+def _command(item: Item, made: list[str], folders: Folders) -> str:
+    """Command that makes an item again; of an optional one its target."""
     if item.extra:
         return f"make {item.target}"
-    kinds = [kind for kind in KINDS if getattr(item, kind)]
-    rules = [f"{paper.id}_{item.id}_{kind}".replace("-", "_") for kind in kinds]
-    last = [
-        path.replace(PART, listed[0] if listed else "") for path in outputs(paper, item, kinds[-1])
-    ]
-    target = folders.path(last[0]).as_posix()
-    words = ["snakemake", target, "--cores", "2", *folders.options, "--forcerun", *rules]
+    words = ["snakemake", "--cores", "2", *folders.options, "--force", *made[:1]]
     return shlex.join(words)
-
-
-def _files(
-    paper: Paper, item: Item, listed: list[str], folders: Folders
-) -> list[tuple[str, str, int]]:
-    """Files of an item that are there: words, address relative to the page, bytes."""
-    found = []
-    for kind in KINDS:
-        for declared in outputs(paper, item, kind):
-            swept = PART in declared
-            for path in [declared.replace(PART, part) for part in listed] if swept else [declared]:
-                file = folders.path(path)
-                if file.is_file():
-                    address = os.path.relpath(file, folders.page.parent)
-                    found.append((file.name, Path(address).as_posix(), file.stat().st_size))
-    return found
 
 
 class Place(NamedTuple):
@@ -180,56 +146,3 @@ def _number(text: str | None) -> float:
     except ValueError:
         return 0.0
     return value if math.isfinite(value) else 0.0
-
-
-def costs_table(config: Section, papers: tuple[Paper, ...], benchmarks: str | Path) -> list[str]:
-    """Lines of a table with one row for each item whose tables a run has measured.
-
-    Seconds are those of all jobs of its tables one after another, memory that of the largest, disk
-    that of all its files.
-    """
-    where = places(config)
-    folders = Folders(
-        results=Path(where["results"]),
-        figures=Path(where["figures"]),
-        benchmarks=Path(benchmarks),
-        page=Path("report.html"),
-    )
-    lines = [_line(*_HEAD), _line("---", "---:", "---:", "---:", "---:")]
-    for paper in papers:
-        for item in paper.items:
-            made = making(config, paper, item, folders)
-            if made.cost:
-                size = sum(size for _, _, size in made.files)
-                lines.append(_row(f"{paper.id}/{item.id}", made.cost, size))
-    return lines
-
-
-def write_costs(
-    document: str | Path, benchmarks: str | Path, config: Section, papers: tuple[Paper, ...]
-) -> int:
-    """Write the table between the marks of a document anew; return its number of items.
-
-    ValueError if the document has no marks or there are no files of a run.
-    """
-    text = Path(document).read_text(encoding="utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"{document}: expected the marks {BEGIN} and {END}, once each")
-    lines = costs_table(config, papers, benchmarks)
-    if len(lines) == 2:
-        raise ValueError(f"costs: no benchmark files of a run in {benchmarks}")
-    block = "\n".join([BEGIN, "", *lines, "", END])
-    pattern = f"{re.escape(BEGIN)}.*{re.escape(END)}"
-    write_text(re.sub(pattern, lambda _: block, text, flags=re.DOTALL), document)
-    return len(lines) - 2
-
-
-def _row(name: str, found: Cost, size: int) -> str:
-    """Row of an item."""
-    numbers = f"{found.jobs}", f"{found.seconds:.0f}", f"{found.memory:.0f}", f"{size / 1000:.0f}"
-    return _line(name, *numbers)
-
-
-def _line(*cells: str) -> str:
-    """Line of a table."""
-    return f"| {' | '.join(cells)} |"

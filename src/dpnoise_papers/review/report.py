@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.review.documents import Choice, Finding, Picture
     from dpnoise_papers.review.making import Folders
     from dpnoise_papers.review.model import Evidence, Stamp
-    from dpnoise_papers.settings import Section
+    from dpnoise_papers.steps import Run
 
 FINDINGS = "findings.yaml"
 LARGEST = 5_000_000  # bytes of the page
@@ -75,8 +75,7 @@ _WRITTEN |= {"inid": "i.n.i.d."}
 
 
 def report(
-    config: Section,
-    papers: Sequence[Paper],
+    run: Run,
     folders: Folders,
     *,
     published: str | Path,
@@ -97,8 +96,7 @@ def report(
     document = Path(choices)
     datasets = folders.results / "datasets.csv"
     page = build(
-        config=config,
-        papers=papers,
+        run=run,
         published=known,
         verdicts=read_table(folders.results / "verdicts.csv"),
         tables=tables,
@@ -106,7 +104,7 @@ def report(
         choices=read_choices(document.read_text(encoding="utf-8")) if document.is_file() else [],
         stamp=stamp(
             read_provenance(folders.results / "provenance.json"),
-            config.seed,  # type: ignore[attr-defined]  # the model is made at run time
+            run.config.seed,
             read_table(datasets) if datasets.is_file() else None,
         ),
         folders=folders,
@@ -123,8 +121,7 @@ def report(
 
 def build(
     *,
-    config: Section,
-    papers: Sequence[Paper],
+    run: Run,
     published: Published,
     verdicts: pd.DataFrame,
     tables: Mapping[str, pd.DataFrame],
@@ -141,7 +138,7 @@ def build(
     by_item: dict[str, list[ClaimView]] = defaultdict(list)
     for claim in claims:
         by_item[claim.item].append(claim)
-    declared = {f"{paper.id}/{item.id}": (paper, item) for paper in papers for item in paper.items}
+    declared, papers = run.items, run.papers
     makers = {f"{paper.id}/{name}.csv": f"{paper.id}/{item.id}"
               for paper, item in declared.values() for name in item.tables}  # fmt: skip
     drawn = {
@@ -156,7 +153,7 @@ def build(
             makers=makers,
             shown=shown,
             choices=choices,
-            config=config,
+            run=run,
             folders=folders,
         )
         for key in dict.fromkeys([*declared, *by_item])
@@ -275,7 +272,7 @@ def _item(
     makers: Mapping[str, str],
     shown: Mapping[str, Picture],
     choices: Sequence[Choice],
-    config: Section,
+    run: Run,
     folders: Folders,
 ) -> ItemView:
     """One item, or a place of a paper whose claims are judged by the table of another item."""
@@ -301,7 +298,7 @@ def _item(
         claims=tuple(sorted(claims, key=lambda claim: list(KINDS).index(claim.kind))),
         counts=_counts(claims),
         choices=tuple(choices_for(choices, paper, name)),
-        making=making(config, *owner, folders) if owner else None,
+        making=making(run, *owner, folders) if owner else None,
     )
 
 

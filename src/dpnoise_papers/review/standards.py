@@ -12,7 +12,7 @@ import yaml
 
 from dpnoise_papers.config import places
 from dpnoise_papers.data.registry import read_cities, read_registry
-from dpnoise_papers.making import MARK, file_digest
+from dpnoise_papers.making import file_digest
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.model import read_provenance
 
@@ -49,9 +49,9 @@ def codecheck(papers: tuple[Paper, ...], citation: str = "CITATION.cff") -> str:
         {"file": file, "comment": f"{paper.id}, {item.id}: {item.caption or 'numbers'}"}
         for paper in papers
         for item in paper.items
-        if not item.extra
+        if not item.target
         for file in (
-            [f"figures/{paper.id}/{item.id}.pdf"]
+            [f"figures/{paper.id}/{item.id}.svg"]
             if item.figure
             else [f"results/{paper.id}/{name}.csv" for name in item.tables if "{" not in name]
         )
@@ -96,7 +96,7 @@ def crate(config: Section) -> dict[str, Any]:
     if not record.get("files"):
         raise ValueError(f"crate: {path} lists no files: a run (make reproduce) comes first")
     digests = {name: told["sha256"] for name, told in record["files"].items()}
-    read = _read_by_jobs(record)
+    read: dict[str, str] = record.get("inputs") or {}
     other = [
         name
         for name, digest in sorted((read | digests).items())
@@ -165,18 +165,6 @@ def crate(config: Section) -> dict[str, Any]:
     license_ = {"@id": _LICENSE, "@type": "CreativeWork", "name": "MIT License"}
     context = [author, license_, language, software, workflow]
     return {"@context": CONTEXT, "@graph": [about, root, run, *context, *inputs, *files]}
-
-
-def _read_by_jobs(record: dict[str, Any]) -> dict[str, str]:
-    """Digests of the files that jobs read and none of them made, by path."""
-    jobs = (record.get("jobs") or {}).values()
-    made = {*record["files"], *(path for job in jobs for path in job["outputs"])}
-    return {
-        path: digest
-        for job in jobs
-        for path, digest in job["inputs"].items()
-        if path not in made and digest != MARK
-    }
 
 
 def _is_that_of(name: str, digest: str) -> bool:

@@ -1,89 +1,85 @@
 """Provenance of a run: from which code, settings and data, on which machine, each file was made.
 
-`results/provenance.json` holds it, in one file for the whole run, with the record of each job
-(`dpnoise_papers.making`). Date and machine stand there and
-nowhere else, so that all other results stay byte-identical between runs.
+`results/provenance.json` holds it, in one file for the whole run. Date and machine stand there and
+nowhere else, so that all other results stay byte-identical between runs. The digest of a file is
+the one that the log of its job has: a file that was edited since differs from it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
 import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import Requirement
 
 from dpnoise._version import __version__
-from dpnoise_papers.config import settings_digest
-from dpnoise_papers.item import PART
-from dpnoise_papers.making import file_digest, read_record
-from dpnoise_papers.steps import steps
+from dpnoise_papers.making import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dpnoise_papers.item import Paper
-    from dpnoise_papers.settings import Section
-    from dpnoise_papers.steps import Step
-
 PACKAGE = "dpnoise"
+PROVENANCE = "provenance.json"
+PREPARED = "data/prepared"
+_MADE = re.compile(r"(?m)^made ([0-9a-f]{64}) ([0-9a-f]{16}) (.+)$")
 _SOURCES = ("Snakefile", "config.yaml", "data", "published", "src", "workflow")
 _EXTRAS = ("learn", "denoise", "papers", "pipeline")
 
 
-class Origin(NamedTuple):
-    """What a file is made from: 'paper/item', settings by 'paper.section', names of data sets.
+def as_json(
+    files: Iterable[str], told: Mapping[str, Sequence[str]], run: Mapping[str, Any], *, logs: str
+) -> str:
+    """Text of provenance.json: the run, its inputs, and of each file its digest, item and settings.
 
-    Settings and data are those of every step on the way to the file.
+    `told` has the item of each file, `run` what else is known, `logs` what each job made.
     """
-
-    item: str
-    settings: dict[str, Any]
-    data: list[str]
-
-
-def origins(config: Section, papers: Iterable[Paper]) -> dict[str, Origin]:
-    """Origin of each table, figure and page, by its path as in `dpnoise_papers.steps`."""
-    made = {}
-    for kind in ("table", "figure", "page"):
-        for step in steps(config, tuple(papers), kind):
-            for part in step.parts or [""]:
-                for path in step.outputs:
-                    made[path.replace(PART, part)] = (step, part)
-
-    @cache
-    def origin(path: str) -> Origin:
-        step, part = made[path]
-        given = {kind: [name.replace(PART, part) for name in names]
-                 for kind, names in step.inputs.items()}  # fmt: skip
-        found = Origin(f"{step.paper}/{step.item}", _settings(step, part), [])
-        found.data.extend(Path(name).stem for name in given.get("npz", []))
-        for read in map(origin, given.get("tables", [])):
-            found.settings.update(read.settings)
-            found.data.extend(read.data)
-        return found._replace(data=sorted(set(found.data)))
-
-    return {path: origin(path) for path in made}
+    commit, modified = revision()
+    found = (_MADE.findall(log.read_text(encoding="utf-8")) for log in Path(logs).rglob("*.log"))
+    made = {path: (digest, settings) for lines in found for digest, settings, path in lines}
+    record: dict[str, Any] = {"revision": commit, "modified": modified, **stamp(), **run}
+    record["data"] = {
+        path.stem: {key: one[key] for key in ("status", "fingerprint")}
+        for path in sorted(Path(PREPARED).rglob("*.json"))
+        if (one := json.loads(path.read_text(encoding="utf-8")))
+    }
+    read = (*Path("published").glob("*.*"), *Path(PREPARED).rglob("*.npz"))
+    record["inputs"] = {path.as_posix(): file_digest(path) for path in sorted(read)}
+    record["files"] = {}
+    for path in sorted(files):
+        digest, settings = made.get(path) or (file_digest(path), "")
+        item = told[path][0] if path in told else Path(path).stem
+        record["files"][path] = {"sha256": digest, "item": item, "settings": settings}
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
-def told(origin: Origin) -> dict[str, Any]:
-    """Origin of a file as provenance.json has it, with a digest of its settings."""
-    settings = settings_digest(origin.settings)
-    return {"item": origin.item, "settings": settings, "data": origin.data}
+def differing(results: str | os.PathLike[str], told: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is not as provenance.json of a folder of results says, one line for each file.
 
-
-def _settings(step: Step, part: str) -> dict[str, Any]:
-    """Settings that a step itself is given, by 'paper.section'."""
-    own = step.params.get("settings", {})
-    own = own(SimpleNamespace(part=part)) if callable(own) else own
-    module = step.paper.replace("-", "_")
-    # One part of a swept section has a name of its own beside the whole section.
-    return {f"{module}.{name}" + (f" {part}" if part else ""): own[name] for name in own}
+    That is a file that is gone or has other bytes than its job wrote, and, by `told`, one that was
+    made with other settings than those in force.
+    """
+    try:
+        files = json.loads((Path(results) / PROVENANCE).read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, LookupError):
+        return [f"{Path(results) / PROVENANCE} cannot be read"]
+    lines = []
+    for path, one in files.items():
+        if not Path(path).is_file():
+            lines.append(f"{path} is missing")
+        elif file_digest(path) != one["sha256"]:
+            lines.append(f"{path} is not what its job wrote")
+        elif one["settings"] and path in told and told[path][1] != one["settings"]:
+            lines.append(f"{path} was made with other settings")
+    return lines
 
 
 @cache
@@ -112,7 +108,7 @@ def _git(root: str, *arguments: str) -> str:
     ).stdout
 
 
-def run_stamp() -> dict[str, Any]:
+def stamp() -> dict[str, Any]:
     """Date, machine and versions of packages of this process."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -126,41 +122,6 @@ def run_stamp() -> dict[str, Any]:
     }
 
 
-def files_made(
-    paths: Iterable[str],
-    about: Iterable[Mapping[str, Any]],
-    stems: Iterable[str],
-    folder: str | os.PathLike[str],
-    also: Iterable[str] = (),
-) -> dict[str, Any]:
-    """Digest (sha256) of each file beside what is told about it, by path, and records of the jobs.
-
-    `stems` are those of the files' jobs, whose records lie in a folder; those of `also` are kept
-    besides. ValueError names every file that is not what its job wrote, or that was made from other
-    files than there are now.
-    """
-    files: dict[str, Any] = {}
-    stems = list(stems)
-    jobs = {stem: read_record(Path(folder) / f"{stem}.json") for stem in sorted({*stems, *also})}
-    wrong = []
-    for path, one, stem in zip(paths, about, stems, strict=True):
-        job, digest = jobs[stem], file_digest(path)
-        if job is None or job.outputs.get(path) != digest:
-            wrong.append(f"{path} is not what its job wrote")
-        files[path] = {"sha256": digest, "job": stem, **one}
-    for stem, job in jobs.items():
-        read = job.inputs if job else {}
-        wrong += [
-            f"{stem} was made from another {path}"
-            for path, digest in read.items()
-            if files.get(path, {"sha256": digest})["sha256"] != digest
-        ]
-    if wrong:
-        what = f"{len(wrong)} result(s) changed while the run went on"
-        raise ValueError(f"provenance: {what}: {'; '.join(wrong)}. Run again: they are made anew")
-    return {"files": files, "jobs": {stem: job._asdict() for stem, job in jobs.items() if job}}
-
-
 def processor() -> str:
     """Model of the processor, or what is known of it."""
     try:
@@ -171,17 +132,11 @@ def processor() -> str:
 
 
 def _packages() -> dict[str, str]:
-    """Versions of the packages that the pipeline declares, by name."""
-    try:
-        declared: Sequence[str] = requires(PACKAGE) or ()
-    except PackageNotFoundError:
-        return {}
+    """Versions of the packages that the pipeline declares and that are here, by name."""
     found = {}
-    for line in declared:
-        name, extra = re.match(r"[\w.-]+", line), re.search(r"extra == .([\w-]+)", line)
-        if name and (extra is None or extra[1] in _EXTRAS):
-            try:
-                found[name[0]] = version(name[0])
-            except PackageNotFoundError:
-                continue
+    for line in requires(PACKAGE) or ():
+        one = Requirement(line)
+        if one.marker is None or any(one.marker.evaluate({"extra": name}) for name in _EXTRAS):
+            with suppress(PackageNotFoundError):
+                found[one.name] = version(one.name)
     return dict(sorted(found.items()))

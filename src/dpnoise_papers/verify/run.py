@@ -30,29 +30,24 @@ if TYPE_CHECKING:
 LIMIT = 200.0  # seconds
 ROWS = 2  # of one selection, beside the deciding one
 _WITH = {
-    "balle-wang-2018/algorithm-1-sizes.csv": ("balle-wang-2018/algorithm-1.csv",),
     "flipped-huber-2023/figure-4-dimensions.csv": (
         "flipped-huber-2023/figure-4a.csv",
         "flipped-huber-2023/figure-4b.csv",
     ),
 }
-_GIVEN = "printed_accuracy"
 _NOISE = ("_se", "_low")  # beside a column, they say that it holds draws
 _REASONS = {
     "theory.csv": "a statement at random parameters, checked in the table by quadrature or search",
     "higher-accuracy.csv": "a count of random trials, by the sums of Table I",
     "orders.csv": "the largest ratio over random parameters of two bounds and a stated order",
-    "dp-pca-attack.csv": "counts of a seeded attack",
     "descent-orders-spread.csv": "medians of seeded training runs over orders of columns",
     "table-3-replicates.csv": "quantiles of seeded training runs",
     "heat-map-data.csv": "counts of the public road graph",
     "limit.csv": "bounds of a linear program, with a certificate of its own",
     "dp-pca-sensitivities.csv": "a maximum over unit vectors, proved in docs",
-    "spr-or-optimal.csv": "seeded training runs",
-    "table-4-laplace.csv": "a comparison with printed accuracies",
     "algorithm-1.csv": "an iteration count of the printed algorithm in doubles",
 }
-_OTHER = "no path was written"
+_OTHER = "no path was written: paths are for what the papers print"
 
 
 class Checked(NamedTuple):
@@ -177,11 +172,10 @@ def verify(
     by_claim = {claim.id: cells(claim, tables[claim.result], rng, ROWS) for claim in drawn}
     wanted = list(dict.fromkeys(cell for some in by_claim.values() for cell in some))
     settings = _settings(config)
-    given = _printed(claims)
     slow = sorted({cell.result for cell in wanted} & SLOW)
     turn = slow[seed % len(slow)] if slow else ""
     wanted.sort(key=lambda cell: (cell.result != turn, cell.result in SLOW))
-    jobs = [(cell, _row(cell, tables, settings, given)) for cell in wanted]
+    jobs = [(cell, _row(cell, tables, settings)) for cell in wanted]
     checked = _all(jobs, cores, began + limit)
     without = Counter(why_not(claim) for claim in known if claim not in covered)
     spent = time.monotonic() - began
@@ -216,13 +210,11 @@ def _row(
     cell: TableCell,
     tables: Mapping[str, pd.DataFrame],
     settings: Mapping[str, tuple[Any, ...]],
-    given: Mapping[str, str],
 ) -> Row:
     """Row of a cell with what stands behind it."""
     others = {name: tables[name] for name in _WITH.get(cell.result, ()) if name in tables}
-    told = given if cell.column == _GIVEN else {}
     cells_of = tables[cell.result].loc[cell.place].to_dict()
-    return Row(cells_of, settings.get(cell.result, ()), others, told)
+    return Row(cells_of, settings.get(cell.result, ()), others)
 
 
 def _settings(config: Any) -> dict[str, tuple[Any, ...]]:  # noqa: ANN401
@@ -236,15 +228,6 @@ def _settings(config: Any) -> dict[str, tuple[Any, ...]]:  # noqa: ANN401
         if item.table
         for name in item.tables
         if PART not in name
-    }
-
-
-def _printed(claims: Sequence[Claim]) -> dict[str, str]:
-    """Printed accuracies of Table IV by their selections."""
-    return {
-        ";".join(map(str, claim.select)): claim.printed.text
-        for claim in claims
-        if claim.printed and claim.item == "table-4" and claim.column == "accuracy"
     }
 
 

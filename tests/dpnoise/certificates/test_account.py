@@ -39,8 +39,8 @@ SETS = [
     Ellipsoid([1.0, 2.0, 0.5, 0.0]),
     Product(L2(1.0, of=2), AtMost(1, of=2)),
     Product(L1(1.0, of=3), LInf(0.2)),
-    Counts(2, of=4, each=0.6, relation="add-remove"),
-    Counts(1, of=4, each=0.6, relation="replace-one"),
+    Counts(2, of=4, each=0.6, whole=False, relation="add-remove"),
+    Counts(1, of=4, each=0.6, whole=False, relation="replace-one"),
     Product(Counts(1, of=3, relation="add-remove"), L2(1.0, relation="add-remove")),
 ]
 CUTS = [

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from dpnoise import Certificate, Gaussian, certify, verify
 from dpnoise.certificates import checker
 from dpnoise.cli.program import program
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 
 
 def audit(words):
@@ -48,18 +47,6 @@ def test_two_files_of_outputs_have_a_bound_and_with_a_claim_a_verdict():
     assert audit("--outputs first.csv second.csv --epsilon 0.5").exit_code == 1
     assert audit("--outputs first.csv second.csv --epsilon 0.5 --delta 0.5").exit_code == 0
     assert audit("--outputs second.csv first.csv --epsilon 1").exit_code == 0
-
-
-def test_all_families_share_one_rate_of_false_alarms(monkeypatch):
-    """The example of `audit_families` has 20,000 draws of each, and claims at all points."""
-    monkeypatch.setattr("dpnoise.auditing.audit._POINTS", 8)
-    monkeypatch.setattr("dpnoise.auditing.audit._COARSE", 6)
-    found = json.loads(audit("--families --size 2000 --false-alarm 0.1 --json").stdout)
-    assert {*FAMILIES, *INTEGER_FAMILIES} < found["audits"].keys()
-    audits = found["audits"].values()
-    assert all(one["confidence"] == 1.0 - 0.1 / len(audits) for one in audits)
-    assert not found["proves_privacy"]
-    assert not any(one["contradicted"] for one in audits)
 
 
 def test_the_seed_decides_the_draws():
@@ -102,9 +89,9 @@ def test_what_is_wrong_with_a_file_is_named_with_its_line(tmp_path, text, parts)
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        ("", ["FAMILY, --outputs, --families", "got none"]),
-        ("gaussian sigma=1 --families", ["got family and families"]),
-        ("--families --sensitivity 2", ["sensitivity: expected none"]),
+        ("", ["expected FAMILY or --outputs", "got none"]),
+        ("gaussian sigma=1 --outputs no.csv no.csv", ["got family and outputs"]),
+        ("--outputs no.csv no.csv --sensitivity 2", ["sensitivity: expected none"]),
         ("--outputs no.csv no.csv --seed 1 --size 5", ["size: expected none", "no.csv", "seed"]),
         ("gausian sigma=1", ["did you mean 'gaussian'?", "--sensitivity: expected"]),
         ("gaussian sgima=1 --sensitivity 1", ["did you mean 'sigma'?"]),
@@ -112,7 +99,6 @@ def test_what_is_wrong_with_a_file_is_named_with_its_line(tmp_path, text, parts)
         ("laplace beta=1 --sensitivity 1 --size 1 --seed -1", ["size", "seed"]),
         ("laplace beta=1 --sensitivity 1 --false-alarm 1", ["--false-alarm", "got 1.0"]),
         ("discrete-laplace beta=1 --sensitivity 1.5", ["integer", "1.5"]),
-        ("--families --delta 0", ["delta"]),
         ("--outputs - - --size 5", ["standard input for both", "size: expected none"]),
     ],
 )

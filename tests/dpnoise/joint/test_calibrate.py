@@ -21,7 +21,6 @@ from dpnoise.joint.calibrate import (
     JOINT_FAMILIES,
     Search,
     best_gamma,
-    best_power,
     minimum,
     truncated_scale,
 )
@@ -85,25 +84,15 @@ def test_one_coordinate_is_as_good_as_the_scalar_family(family):
         "k-norm": "laplace",
         "norm-staircase": "staircase",
         "truncated-k-norm": "truncated-laplace",
-        "generalised-gamma": "subbotin",
     }
     for epsilon, delta in ((1.0, 1e-3), (0.3, 0.05)):
         found = calibrate_joint(family, 2.0, epsilon=epsilon, delta=delta)
         if family == "norm-staircase":
             delta = 0.0  # noqa: PLW2901  # which is all that a staircase in a norm can use
         other = calibrate(scalar[family], epsilon=epsilon, delta=delta, sensitivity=2.0)
-        # A power of 16 at most, and a scale of at most 4 / epsilon.
+        # A scale of at most 4 / epsilon.
         assert math.isclose(found.variance, other.variance, rel_tol=2e-3)
         assert found.variance > 0.999 * other.variance
-
-
-@pytest.mark.parametrize("K", [2, 100])
-def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
-    found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
-    assert found.variance <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2
-    plain = calibrate_joint("k-norm", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
-    assert found.variance <= plain.variance
-    assert plain.variance <= 9.0 * (K + 1.0) * (1 + 1e-12)  # the scale for delta = 0
 
 
 def test_sets_in_one_another_need_less_noise():
@@ -117,7 +106,7 @@ def test_sets_in_one_another_need_less_noise():
 def test_an_enclosing_ellipsoid_gives_spherical_noise_for_a_box():
     """Each variance is below that of Gaussian noise allocated by sigma_i^2 ~ lambda_i."""
     box = Box([1.0, 2.0, 0.0, 4.0])
-    found = calibrate_joint("generalised-gamma", enclosing_ellipsoid(box), epsilon=1.0, delta=1e-6)
+    found = calibrate_joint("k-norm", enclosing_ellipsoid(box), epsilon=1.0, delta=1e-6)
     gaussian = gaussian_sigma(1.0, 1e-6) ** 2 * 7.0 * np.array(box.lambdas)
     assert np.all(found.variances[box.active] < gaussian[box.active])
     assert found.variances[2] == 0.0
@@ -166,7 +155,7 @@ def test_bad_input_names_every_problem(call, words):
 
 def test_products_of_blocks():
     ball = Product(L2(1.0, of=3), AtMost(2, of=4))
-    found = calibrate_joint("generalised-gamma", ball, epsilon=1.0, delta=1e-5)
+    found = calibrate_joint("truncated-k-norm", ball, epsilon=1.0, delta=1e-5)
     assert found.delta <= 1e-5
     assert found.variance <= calibrate_joint("k-norm", ball, epsilon=1.0).variance
 
@@ -187,14 +176,8 @@ def test_gamma_against_a_dense_scan(K, epsilon):
 
 
 @pytest.mark.parametrize(("K", "delta"), [(2, 0.1), (5, 1e-6)])
-def test_power_and_bound_against_scans(K, delta):
+def test_bound_against_a_scan(K, delta):
     search = Search(L2(1.0, of=K), 1.0, delta)
-
-    def variance(power):
-        return search.scales(power)(search.scale(power)).layer_moment(2)
-
-    scan = [variance(p) for p in (1.01, 1.1, 1.2, 1.5, 2.0, 6.0)]
-    assert variance(best_power(search)) <= min(scan) * (1 + 1e-5)
 
     def truncated(scale):
         return search.bounds(scale)(search.bound(scale)).layer_moment(2)
@@ -219,7 +202,7 @@ def test_estimates_are_close_to_the_bounds_where_balls_nearly_coincide(power):
 
 
 @pytest.mark.parametrize("delta", [1e-250, 1e-30])
-@pytest.mark.parametrize("family", ["k-norm", "truncated-k-norm", "generalised-gamma"])
+@pytest.mark.parametrize("family", ["k-norm", "truncated-k-norm"])
 def test_a_delta_too_small_to_move_the_scale_is_kept(family, delta):
     pure = calibrate_joint("k-norm", LInf(1.0, of=3), epsilon=7.0)
     found = calibrate_joint(family, LInf(1.0, of=3), epsilon=7.0, delta=delta)

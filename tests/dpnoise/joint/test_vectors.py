@@ -46,7 +46,7 @@ COUNTS = [
     Counts(3, of=3, each=2.0, relation=R),
     Counts(4, of=4, relation=R),
     Counts(2, of=5, relation=R),
-    Counts(4, of=5, each=0.1, relation=R),
+    Counts(4, of=5, each=0.1, whole=False, relation=R),
     Counts(1, of=2, relation=ONE),
     Counts(2, of=5, relation=ONE),
     Counts(3, of=5, relation=ONE),

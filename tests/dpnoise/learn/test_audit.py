@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dpnoise import audit_mechanism
 from dpnoise.learn import estimators, pca, pipelines
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.learn.pca import clip_rows, dp_pca
 from dpnoise.learn.pipelines import DPPCA
 from dpnoise.learn.safeguards import SeededNoiseWarning
+from repeated_runs import audited_runs
 
 N = 40
 DELTA = 1e-3
@@ -136,7 +136,7 @@ def published(model):
 
 def audited(model, pair, runs=1000, mechanism=None, seed=6):
     claim = {"epsilon": model.epsilon, "delta": DELTA, "seed": stream(seed)}
-    return audit_mechanism(mechanism or published(model), *pair, runs=runs, **claim)
+    return audited_runs(mechanism or published(model), *pair, runs=runs, **claim)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -201,7 +201,7 @@ def test_the_function_stands_the_audit_as_well(relation):
 
     first, other = huge()
     pair = (first, other) if relation == "replace-one" else (other, (other[0][1:],))
-    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=250, seed=stream(7))
+    found = audited_runs(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=250, seed=stream(7))
     assert not found.contradicted, found
 
 
@@ -253,11 +253,11 @@ def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alo
             return model.fit(features, y).coef_
 
     claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 600}
-    healthy = audit_mechanism(mechanism, X, other, seed=stream(9), **claim)
+    healthy = audited_runs(mechanism, X, other, seed=stream(9), **claim)
     assert not healthy.contradicted
     assert healthy.advantage <= 0.05
     constants_from_the_data(monkeypatch)
-    found = audit_mechanism(mechanism, X, other, seed=stream(9), **claim)
+    found = audited_runs(mechanism, X, other, seed=stream(9), **claim)
     assert found.contradicted
     assert found.advantage > 0.9
 

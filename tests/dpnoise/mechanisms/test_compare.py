@@ -8,7 +8,20 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product, as_sensitivity
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    Budget,
+    Counts,
+    DiscreteStaircase,
+    LInf,
+    Product,
+    as_sensitivity,
+    calibrate,
+    certify,
+)
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 
@@ -285,7 +298,7 @@ def test_a_table_states_the_budget_that_all_rows_keep():
 
 
 # Products, counts or ellipsoids; tests/dpnoise/test_front.py.
-ELSEWHERE = {"blocks", "correlated-gaussian", "histogram"}
+ELSEWHERE = {"blocks", "correlated-gaussian"}
 
 
 @pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name not in ELSEWHERE])
@@ -313,3 +326,102 @@ def test_a_family_that_does_not_apply_or_exist_says_so():
         best(1.0, epsilon=1.0, family="cauchy")
     with pytest.raises(ValueError, match=r"epsilon: .*family: .*got \['laplace'\]"):
         compare(1.0, epsilon=-1.0, family=["laplace"])
+
+
+# --- true differences -----------------------------------------------------------------------------
+
+GROUPS = {1: (1.8413, 1.9181), 2: (0.3620, 0.4227), 3: (0.1103, 0.1527), 5: (0.01366, 0.0297)}
+
+
+@pytest.mark.parametrize("exhaustive", [False, True])
+@pytest.mark.parametrize("epsilon", GROUPS)
+def test_people_in_one_of_twenty_groups_have_the_noise_of_one_number(epsilon, exhaustive):
+    for whole, least in zip((True, False), GROUPS[epsilon], strict=True):
+        ball = Counts(1, of=20, whole=whole, relation="add-remove")
+        found = best(ball, epsilon=epsilon, exhaustive=exhaustive)
+        assert found.variance == pytest.approx(least, rel=3e-4, abs=6e-5)
+        assert found.whole is whole
+        assert found.delta == 0.0
+        assert found.optimal
+        assert best(ball, epsilon=epsilon, error="mean-abs").optimal
+    many = best(Counts(1, of=500, relation="add-remove"), epsilon=epsilon)
+    assert many.variance == pytest.approx(GROUPS[epsilon][0], rel=3e-4, abs=6e-5)
+
+
+def test_changes_by_up_to_five_have_steps_as_wide():
+    found = best(Counts(1, of=20, each=5, relation="add-remove"), epsilon=3.0)
+    assert (found.name, round(found.variance, 2)) == ("discrete staircase", 3.77)
+    spent = Budget(10.0, relation="add-remove")
+    spent.spend(found)
+    assert spent.epsilon_of(0.0) == pytest.approx(3.0)
+    least = best(Counts(1, of=9, each=5, relation="add-remove"), epsilon=3.0, error="mean-abs")
+    assert least.mean_abs < 1.122 < DiscreteStaircase(3.0, 5, found.noise.noises[0].r).mean_abs()
+
+
+def test_delta_is_composed_over_the_coordinates_that_move():
+    ball = Counts(2, of=30, whole=False, relation="add-remove")
+    budget = {"epsilon": 1.0, "delta": 1e-2}
+    for family in ("flipped-huber", "truncated-laplace"):
+        row = best(ball, **budget, family=family)
+        assert row.noise.unit == calibrate(family, **budget, dimension=2).noise
+    # One coordinate moves: as one number, whatever K; two people who replace each other: two.
+    for relation, dimension in (("add-remove", 1), ("replace-one", 2)):
+        one = Counts(1, of=30, whole=False, relation=relation)
+        row = best(one, **budget, family="truncated-laplace")
+        assert row.noise.unit == calibrate("truncated-laplace", **budget, dimension=dimension).noise
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(8.0, 0.0), (1.0, 1e-3)])
+def test_noise_by_coordinate_is_certified_and_charged(epsilon, delta, relation):
+    blocks = Counts(1, of=5, relation=relation), Counts(2, of=4, each=3, relation=relation)
+    for ball in (*(blocks if delta == 0.0 else ()), Product(*blocks)):
+        for row in compare(ball, epsilon=epsilon, delta=delta, exhaustive=False):
+            assert certify(row).upper <= delta
+            budget = Budget(2.0 * epsilon, 0.5, relation=relation)
+            budget.spend(row)
+            assert budget.epsilon_of(delta) <= epsilon * (1.0 + 1e-9)
+
+
+def test_blocks_of_different_sizes_have_the_best_shares_of_epsilon():
+    small, large = (
+        Counts(m, of=4, each=c, whole=False, relation="add-remove") for m, c in ((1, 1.0), (2, 9.0))
+    )
+    for epsilon in (1.0, 12.0):
+        found = compare(Product(small, large), epsilon=epsilon, exhaustive=False)
+        ways = np.linspace(0.01, 0.99, 99) * epsilon
+        pairs = [
+            best(small, epsilon=e, family="staircase").variance
+            + best(large, epsilon=epsilon - e, family="staircase").variance
+            for e in ways
+        ]
+        assert 2.0 * found["staircase per coordinate"].variance <= min(pairs) * (1.0 + 1e-3)
+
+
+def test_whole_shares_get_whole_numbers_where_that_costs_little():
+    ball = Counts(3, of=12, relation="add-remove")
+    found, real = best(ball, epsilon=1.0), best(ball, epsilon=1.0, integer=False)
+    assert found.whole
+    assert not real.whole
+    assert real.variance < found.variance <= 1.01 * real.variance
+    assert found.noise.rvs(random_state=1).dtype == np.int64
+    assert not best(ball, epsilon=1.0, exhaustive=True).whole  # the least, whole or not
+    assert not best(ball, epsilon=3.0).whole  # rounding costs 5 %
+    assert best(ball, epsilon=3.0, integer=True).whole
+    table = compare(ball, epsilon=9.0, exhaustive=False)
+    assert table[0].whole
+    assert {row.whole for row in table} == {True, False}
+    assert {row.whole for row in compare(ball, epsilon=1.0, integer=True)} == {True}
+    for other in (AtMost(3, of=12), Counts(3, of=12, whole=False, relation="add-remove")):
+        assert not best(other, epsilon=9.0).whole
+    large = Counts(1, of=3, each=2.0**40, relation="add-remove")  # no account on the integers
+    assert not best(large, epsilon=1.0).whole
+
+
+def test_few_that_move_gain_from_noise_between_laplace_and_gaussian():
+    ball = Counts(2, of=40, whole=False, relation="add-remove")
+    found = best(ball, epsilon=1.0, delta=1e-2)
+    assert found.name == "flipped Huber"
+    simple = [best(ball, epsilon=1.0, delta=1e-2, family=f) for f in ("gaussian", "staircase")]
+    assert found.variance < 0.9 * min(row.variance for row in simple)
+    assert "flipped Huber" in best(ball, epsilon=1.0, delta=1e-9).left_out

@@ -39,10 +39,12 @@ def sampled(noise, entry):
 
 
 @pytest.mark.parametrize(
-    ("ball", "epsilon"), [(ball, (0.1, 4.0)[k % 2]) for k, ball in enumerate(SETS[::2])], ids=repr
+    ("ball", "epsilon"),
+    [(ball, (0.1, 4.0)[k % 2]) for k, ball in enumerate(SETS[::2]) if ball.convex],
+    ids=repr,
 )
-def test_every_set_has_an_optimum_in_its_own_norm(ball, epsilon):
-    found = best(ball, epsilon=epsilon, error="norm")
+def test_every_convex_set_has_an_optimum_in_its_own_norm(ball, epsilon):
+    found = best(ball, epsilon=epsilon, error="norm", integer=False)
     assert 1.0 <= found.ratio <= 1.0 + 1e-4
     assert found.optimal
     assert f"{found.ratio:.3f}" == "1.000"

@@ -1,6 +1,7 @@
 """Certificates from projections, of blocks and of the heaviest coordinates."""
 
 import math
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -12,7 +13,6 @@ from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.optimality.certificates import (
     Blocks,
     CountProjection,
-    Inclusion,
     Layers,
     Projection,
     Subsets,
@@ -22,6 +22,7 @@ from dpnoise.optimality.certificates import (
 from dpnoise.optimality.closed_forms import RadialStaircase
 from dpnoise.optimality.floor import candidates
 from dpnoise.optimality.scalar_floor import StaircaseVariance
+from dpnoise.optimality.whole_numbers import WholeStaircase
 
 
 def radial(K):
@@ -65,22 +66,6 @@ def test_subsets_keep_the_kind():
     assert AtMost(3, of=9, each=2.0).restricted(range(2)) == AtMost(2, of=2, each=2.0)
     assert L1(2.0, 9).restricted(range(4)) == L1(2.0, 4)
     assert Box([1.0, 2.0, 3.0]).restricted([2, 0]) == Box([3.0, 1.0])
-
-
-@pytest.mark.parametrize(("m", "K"), [(1, 4), (2, 4), (3, 4), (2, 30)])
-def test_inner_balls_lie_within(m, K):
-    outer = AtMost(m, of=K, each=1.5)
-    ball = L2(outer.inner_radius, K)
-    rng = np.random.default_rng(3)
-    points = rng.standard_normal((200, K))
-    points = np.vstack([points, np.eye(K), np.ones(K)])
-    points *= (ball.radius / np.linalg.norm(points, axis=1))[:, None]
-    assert np.max(outer.norm(points)) <= 1 + 1e-12
-    certificate = Inclusion(ball, RadialStaircase())
-    assert certificate.bound(outer, 1.0, 0.0, np.ones(K)) > 0
-    larger = Inclusion(L2(1.001 * ball.radius, K), RadialStaircase())
-    assert larger.bound(outer, 1.0, 0.0, np.ones(K)) == 0.0
-    assert certificate.bound(L2(10.0, K), 1.0, 0.0, np.ones(K)) == 0.0
 
 
 def test_cubes_of_subsets_need_equal_weights_and_the_right_size():
@@ -185,17 +170,22 @@ def test_moments_where_nothing_moves_prove_nothing():
 
 
 COUNTS = [
-    Counts(2, of=2, relation="add-remove"),
-    Counts(4, of=4, each=0.5, relation="add-remove"),
-    Counts(3, of=12, relation="add-remove"),
-    Counts(40, of=40, relation="add-remove"),
-    Counts(2, of=5, relation="replace-one"),
-    Counts(3, of=12, relation="replace-one"),
-    Counts(4, of=5, relation="replace-one"),
+    Counts(2, of=2, whole=False, relation="add-remove"),
+    Counts(4, of=4, each=0.5, whole=False, relation="add-remove"),
+    Counts(3, of=12, whole=False, relation="add-remove"),
+    Counts(40, of=40, whole=False, relation="add-remove"),
+    Counts(2, of=5, whole=False, relation="replace-one"),
+    Counts(3, of=12, whole=False, relation="replace-one"),
+    Counts(4, of=5, whole=False, relation="replace-one"),
     Counts(1, of=4, exactly=True, relation="replace-one"),
     Counts(3, of=5, each=2.0, exactly=True, relation="replace-one"),
 ]
 SCALAR = StaircaseVariance()
+
+
+def along(ball):
+    """The bound for one number that serves a set: exact counts have no smaller differences."""
+    return WholeStaircase(1) if ball.differences.full else SCALAR
 
 
 def patterns(ball):
@@ -217,8 +207,8 @@ def test_the_matrix_of_a_mixture_over_all_places(ball):
             assert np.max(ball.norm(every)) <= 1.0
             M += share / sum(shares) * every.T @ every / len(every)
         trace = np.sum(np.sqrt(np.maximum(np.linalg.eigvalsh(M), 0.0)))
-        found = CountProjection(tuple(map(tuple, pair.tolist())), shares, SCALAR)
-        expected = 0.3 * trace**2 * SCALAR.bound(1.0, 0.0)
+        found = CountProjection(tuple(map(tuple, pair.tolist())), shares, along(ball))
+        expected = 0.3 * trace**2 * along(ball).bound(1.0, 0.0)
         assert found.bound(ball, 1.0, 0.0, w) == pytest.approx(expected, rel=1e-7)
 
 
@@ -237,26 +227,30 @@ def test_the_best_covariance_has_the_bound(ball):
 
     starts = np.linspace(-12.0, 5.0, 40)
     found = [minimize(variance, [x], method="Nelder-Mead", tol=1e-12).fun for x in starts]
-    bound = count_projection(ball, SCALAR).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
-    ratio = bound / SCALAR.bound(1.0, 0.0) / min(found)
+    bound = count_projection(ball, along(ball)).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
+    ratio = bound / along(ball).bound(1.0, 0.0) / min(found)
     assert 0.995 < ratio <= 1.0 + 1e-9
 
 
 @pytest.mark.parametrize("K", [4, 9, 16, 25, 100])
 def test_a_person_in_all_counts_by_the_variance_of_lebeda(K):
-    ball = Counts(K, of=K, relation="add-remove")
+    ball = Counts(K, of=K, whole=False, relation="add-remove")
     bound = count_projection(ball, SCALAR).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
     expected = (1.0 + math.sqrt(K)) ** 2 / 4.0 * SCALAR.bound(1.0, 0.0)
     assert bound == pytest.approx(expected, rel=1e-8)
 
 
 def test_certificates_of_other_counts_prove_nothing():
-    ball, w = Counts(2, of=5, relation="add-remove"), np.ones(5)
+    ball, w = Counts(2, of=5, whole=False, relation="add-remove"), np.ones(5)
     good = CountProjection(((2, 0),), (1.0,), SCALAR)
     assert good.bound(ball, 1.0, 0.0, w) > 0.0
     assert good.bound(ball, 1.0, 0.0, np.arange(1.0, 6.0)) == 0.0
     assert good.bound(AtMost(2, of=5), 1.0, 0.0, w) == 0.0
-    assert good.bound(Counts(1, of=5, relation="add-remove"), 1.0, 0.0, w) == 0.0
+    assert good.bound(Counts(1, of=5, whole=False, relation="add-remove"), 1.0, 0.0, w) == 0.0
+    whole = Counts(2, of=5, relation="add-remove")  # has no smaller differences
+    assert good.bound(whole, 1.0, 0.0, w) == 0.0
+    assert replace(good, scalar=WholeStaircase(2)).bound(whole, 1.0, 0.0, w) == 0.0
+    assert replace(good, scalar=WholeStaircase(1)).bound(whole, 1.0, 0.0, w) > 0.0
     for some, shares in [
         (((1, 1),), (1.0,)),
         (((3, 0),), (1.0,)),
@@ -274,9 +268,9 @@ def test_certificates_of_other_counts_prove_nothing():
 def test_unequal_weights_have_the_bound_of_a_set_with_all_signs(ball):
     """At least V1 w_i at one coordinate, at most what a covariance of the hull with signs has."""
     w = np.random.default_rng(8).exponential(size=ball.of)
-    scalar = SCALAR.bound(1.0, 0.0)
-    inner, hull = unconditional(ball), ball.unconditional_hull
-    bound = Projection(inner.largest_moments(w), SCALAR).bound(ball, 1.0, 0.0, w)
+    scalar = along(ball).bound(1.0, 0.0)
+    inner, hull = unconditional(ball), AtMost(ball.moved, ball.of, ball.each)
+    bound = Projection(inner.largest_moments(w), along(ball)).bound(ball, 1.0, 0.0, w)
     assert bound >= scalar * np.sum(w) * ball.each**2 * (1 - 1e-9)
     outer = hull.largest_moments(w)
     assert bound <= scalar * np.sum(np.sqrt(w * outer)) ** 2 * (1 + 1e-9)

@@ -39,17 +39,12 @@ SETS = [
     Box([1.0, 0.5, 0.0, 0.1]),
     Ellipsoid([1.0, 2.0]),
     Product(LInf(0.5, of=2), L2(1.0, of=2)),
-    Counts(2, of=4, relation="add-remove"),
+    Counts(2, of=4, whole=False, relation="add-remove"),
 ]
 PAIRS = [("L1", "mean-abs"), ("LInf", "max")]
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "floor.md").read_text(encoding="utf-8")
-
-
-def half_of_counts(K):
-    """Counts of which a person moves half."""
-    return Counts(K // 2, of=K, relation="add-remove")
 
 
 def size(error, ball, x):
@@ -143,7 +138,7 @@ def test_the_smallest_moment_is_enclosed(K, epsilon, order):
     assert low < k_norm
 
 
-@pytest.mark.parametrize("ball", SETS, ids=repr)
+@pytest.mark.parametrize("ball", [ball for ball in SETS if ball.convex], ids=repr)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
 def test_a_staircase_in_the_norm_attains_the_floor_of_the_norm(ball, epsilon):
     K = ball.active_dimension
@@ -183,10 +178,7 @@ def test_floors_grow_with_the_set_and_the_weights_and_are_proved(ball, delta, er
 def test_noise_for_the_l2_ball_is_close_to_the_floor_of_its_length_with_delta(K, epsilon, delta):
     ball = L2(1.0, of=K)
     found = floor(ball, epsilon=epsilon, delta=delta, error="norm")
-    noise = min(
-        calibrate_joint(family, ball, epsilon=epsilon, delta=delta).noise.mean_norm()
-        for family in ("k-norm", "generalised-gamma")
-    )
+    noise = calibrate_joint("k-norm", ball, epsilon=epsilon, delta=delta).noise.mean_norm()
     assert found.value <= noise <= (1.4 if K == 3 else 1.12) * found.value
     assert "radial test" in found.method
 
@@ -243,7 +235,6 @@ def test_a_small_side_does_not_hide_what_the_others_need():
         ("equal sensitivities", "mean-abs", lambda K: LInf(1.0, of=K)),
         ("l1 ball", "max", lambda K: L1(1.0, of=K)),
         ("l2 ball", "max", lambda K: L2(1.0, of=K)),
-        ("Counts(K / 2, of=K), add-remove", "max", half_of_counts),
     ],
 )
 def test_the_ratios_are_as_printed(name, error, ball):

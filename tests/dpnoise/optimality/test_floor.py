@@ -39,10 +39,10 @@ SETS = [
     L2(2.0, 5),
     AtMost(2, of=7, each=0.5),
     Product(L2(1.0, 2), LInf(0.4, 3)),
-    Counts(3, of=3, relation="add-remove"),
-    Counts(2, of=6, each=0.5, relation="add-remove"),
-    Counts(2, of=5, relation="replace-one"),
-    Product(Counts(2, of=4, relation="add-remove").geometry, LInf(0.4, 2)),
+    Counts(3, of=3, whole=False, relation="add-remove"),
+    Counts(2, of=6, each=0.5, whole=False, relation="add-remove"),
+    Counts(2, of=5, whole=False, relation="replace-one"),
+    Product(Counts(2, of=4, whole=False, relation="add-remove").geometry, LInf(0.4, 2)),
 ]
 BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.3, 1e-6), (1.0, 1e-6), (1.0, 0.1)]
 
@@ -237,7 +237,7 @@ def methods(ball, epsilon, delta, **options):
         (
             AtMost(3, of=12),
             1e-6,
-            ["l2 ball within, radial test", "ball of equal volume, radial test"],
+            ["sums of 9 in 6 coordinates, radial test"],
         ),
         (
             Product(L2(1.0, 3), L1(1.0, 2)),

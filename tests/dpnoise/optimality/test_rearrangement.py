@@ -2,8 +2,10 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,7 +107,7 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
         sensitivity = [
             Box(sides),
             LInf(1.5, K),
-            AtMost(int(rng.integers(1, K + 1)), of=K),
+            L1(0.7, K),
             Product(LInf(0.5, K), L2(1.0, 2)),
         ][rng.integers(4)]
         epsilon = 10 ** rng.choice([-1.5, -0.5, 0.5, 1.0])
@@ -224,3 +226,36 @@ def test_what_cannot_win_is_not_tried():
     assert rearrangements(LInf(1.0, 1), 1.0, 0.0, np.ones(1), known=0.0, fine=True) == []
     assert rearrangements(cube, 400.0, 1e-6, weights, known=0.0, fine=True) == []
     assert len(rearrangements(cube, 0.01, 0.3, weights, known=0.0, fine=False)) <= 1
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "floor.md").read_text(encoding="utf-8")
+EPSILONS = [float(x) for x in re.findall(r"\| epsilon = ([\d.]+) ", PAGE)]
+ROWS = re.findall(r"^\| (1e-\d) \| (\d+) \| ((?:[\d.]+ \| )+[\d.]+) \|$", PAGE, re.MULTILINE)
+
+
+def test_the_table_is_whole():
+    assert len(EPSILONS) == 7
+    assert len(ROWS) == 18
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [(1, 0), (2, 2), (5, 6), (6, 5), (9, 4), (10, 6), (12, 3), (13, 1)],
+)
+def test_the_ratio_is_as_printed(row, column):
+    """In eight cells, with every K, every epsilon and every delta."""
+    delta, K, cells = ROWS[row]
+    printed = [float(cell) for cell in cells.split(" | ")]
+    assert len(printed) == len(EPSILONS)
+    cube, epsilon = LInf(1.0, of=int(K)), EPSILONS[column]
+    found = best(cube, epsilon=epsilon, delta=float(delta)).variance
+    found /= floor(cube, epsilon=epsilon, delta=float(delta)).value
+    assert 1.0 <= found < 1.01 * printed[column] + 0.005  # the floor may have risen since
+
+
+@pytest.mark.parametrize(("K", "goal"), [(5, 1.5), (10, 2.5)])
+def test_the_goal_without_delta_is_met_for_all_epsilon(K, goal):
+    for epsilon in (1e-3, 0.1, 1.0, 3.0, 10.0, 40.0):
+        cube = LInf(1.0, of=K)
+        noise = best(cube, epsilon=epsilon).variance
+        assert noise < goal * floor(cube, epsilon=epsilon).value

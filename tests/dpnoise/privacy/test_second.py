@@ -99,6 +99,14 @@ def test_half_lines_far_out():
                 assert math.log(delta) <= found.log_upper + 1e-11
 
 
+def test_a_share_of_a_rounded_tail_may_be_above_one():
+    """Only what leaves the support counts: delta is SF(a), of which the double is too small."""
+    noise, shift = TruncatedLaplace(1e6, 28768802.75899709), 0.02632573530015699
+    found = second.half_lines(noise, shift, 0.0323742394124247)
+    exact = exact_noise(noise).log_delta(shift, 0.0323742394124247)
+    assert mp.mpf(found.log_lower) <= exact <= mp.mpf(found.log_upper)
+
+
 def test_density_ratio_sees_too_steep_noise():
     for noise, loss in [
         (Laplace(2.0), 0.5),

@@ -37,6 +37,14 @@ def test_it_is_above_the_layers_lower_bound_and_close_to_their_upper_one(dimensi
     assert found.largest_loss(1.0) == 1 / Fraction(scale)
 
 
+@pytest.mark.parametrize("scale", [1.0 / 599.0, 1.0 / 690.0, 1e-3, 1e-4])
+def test_losses_without_a_double_in_their_exponential_are_bounded_by_laplace_noise(scale):
+    """An overflow would be a warning, and a difference of infinities no bound."""
+    budget = Budget(1e4, 1e-6, relation="replace-one")
+    budget.spend(RadialNoise(L2(1.0, of=2), scale), L2(1.0, of=2))
+    assert 0.99 / scale <= budget.epsilon_of() <= 1.0 / scale
+
+
 @pytest.mark.parametrize(("releases", "published"), FIGURE_3.items())
 def test_figure_3_of_arxiv_2606_08681(releases, published):
     """The printed errors to 1e-4: a little more keeps the budget, a little less exceeds it."""

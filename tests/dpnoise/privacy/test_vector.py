@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
+from flint import arb
 from scipy import optimize
 
 from dpnoise import vector_profile
@@ -31,6 +32,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.vector import corner, grouped, profile_of_counted
+from dpnoise_papers.verify.oracles.gaussian import gaussian_ball, number
 from for_all import for_all
 
 RTOL = 1e-7
@@ -281,6 +283,22 @@ def test_far_below_the_smallest_double():
     assert found.log_upper[-1] < -2000.0
     assert found.lower[-1] == 0.0
     assert found.upper[-1] > 0.0
+
+
+def test_far_below_the_smallest_double_against_arb():
+    """The logarithm itself is rounded: by 3e-11 at the first of these."""
+    cases = [(735206.301381468, 496147.7284267968, 404.930860014663)]
+    cases += [
+        (10.0**k, 10.0**k * c, c * e) for k in (-3, 0, 6) for c in (1e-3, 1.0) for e in (7, 900)
+    ]
+    for sigma, shift, epsilon in cases:
+        found = vector_profile(Gaussian(sigma), shift, epsilon)
+        exact = number(
+            lambda d=shift, s=sigma, e=epsilon: gaussian_ball(arb(d) / arb(s), arb(e)), ""
+        )
+        with mpmath.workdps(40):
+            low, high = (mpmath.mpf(float(x)) for x in (found.log_lower, found.log_upper))
+            assert low <= mpmath.log(exact) <= high
 
 
 def test_simulation_from_shifted_noise():

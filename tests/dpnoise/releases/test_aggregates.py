@@ -1,5 +1,8 @@
 """Helpers of `release`: sensitivities, exact sums, intervals, entries and mistakes."""
 
+import math
+import warnings
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -129,21 +132,23 @@ def test_releases_are_charged_before_they_are_drawn():
 @for_all(
     ("call", "message"),
     [
-        (lambda: release.count(-1, **ONE), "records"),
-        (lambda: release.count([1, 0], **ONE), "an array of bools"),
+        (lambda: release.count(1.0, **ONE), "records"),
+        (lambda: release.count(np.array([1, 0]), **ONE), "type of records: .*bools"),
         (lambda: release.count(1, epsilon=-1, contribution=0, **WHO), r"epsilon.*contribution"),
         (lambda: release.count(1, relation="other", **ALONE), "relation"),
         (lambda: release.count(1, budget=Budget(1.0, relation="add-remove"), **ONE), "replace_one"),
-        (lambda: release.count(2**62 + 1, **ONE), "from 0 to 2"),
         (lambda: release.count(np.ones((2, 2), dtype=bool), **ONE), "one axis"),
-        (lambda: release.histogram([[1, 1]], edges=[0, 2], **ONE), "one axis"),
+        (lambda: release.histogram(np.ones((1, 2)), edges=[0, 2], **ONE), "one axis"),
         (lambda: release.histogram(np.ones((2, 2)), categories=[1], **ONE), "one axis"),
-        (lambda: release.histogram(["a"], edges=[0, 2], **ONE), "values: expected numbers"),
+        (lambda: release.histogram(np.array(["a"]), edges=[0, 2], **ONE), "type of values"),
+        (lambda: release.histogram([1], edges="ab", **ONE), "edges: expected finite numbers"),
+        (lambda: release.histogram([1], categories=5, **ONE), "categories: expected at least one"),
+        (lambda: release.histogram(5, categories=[5], **ONE), "values: .*one axis, got int"),
         (lambda: release.histogram([1], **ONE), "one of them"),
         (lambda: release.histogram([1], edges=[1, 1], **ONE), "rising"),
         (lambda: release.histogram([1], categories=["a", "a"], **ONE), "each once"),
-        (lambda: release.sum([np.nan], bounds=(1, 0), **ONE), r"bounds.*missing"),
-        (lambda: release.sum(["a"], bounds=(0, 1), **ONE), "values"),
+        (lambda: release.sum(np.ones(2) * 1j, bounds=(1, 0), **ONE), r"bounds.*type of values"),
+        (lambda: release.sum("a", bounds=(0, 1), **ONE), "values: .*one axis, got str"),
         (lambda: release.sum([1.0], bounds=3, **ONE), "two numbers"),
         (
             lambda: release.mean([1.0], bounds=(0, 1), relation="add-remove", **ALONE),
@@ -203,24 +208,127 @@ HIDDEN = 987654  # below the mask
 MASKED = np.ma.array([1, HIDDEN, 2], mask=[False, True, False])
 
 
-@for_all("values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)])
+SURE = {"epsilon": 600.0, **WHO}
+HELPERS = {
+    "count": lambda values, draw=release: draw.count(values, **SURE),
+    "edges": lambda values, draw=release: draw.histogram(values, edges=[0, 3, 10**6], **SURE),
+    "labels": lambda values, draw=release: draw.histogram(values, categories=[1, HIDDEN], **SURE),
+    "sum": lambda values, draw=release: draw.sum(values, bounds=(-2, 10**6), **SURE),
+    "mean": lambda values, draw=release: draw.mean(values, bounds=(-2, 10**6), **SURE),
+    "quantile": lambda values, draw=release: draw.quantile(values, 0.5, bounds=(-2, 10**6), **SURE),
+}
+
+
+@for_all("values", [MASKED, MASKED.astype(object), list(MASKED), [MASKED]])
 @for_all(
     "helper",
     [
         lambda values: release(values, Laplace(1e-9)),
         lambda values: release(values, DiscreteLaplace(0.01)),
-        lambda values: release.count(values, **ONE),
-        lambda values: release.histogram(values, edges=[0, 3, 10**6], **ONE),
-        lambda values: release.histogram(values, categories=[1, 2, HIDDEN], **ONE),
-        lambda values: release.sum(values, bounds=(0, 10**6), **ONE),
-        lambda values: release.mean(values, bounds=(0, 10**6), **ONE),
-        lambda values: release.quantile(values, 0.5, bounds=(0, 10**6), **ONE),
+        *HELPERS.values(),
     ],
 )
 def test_no_value_below_a_mask_is_released_or_shown(helper, values):
+    """An array is refused for its type; a masked entry of a list is a record that is no number."""
+    if isinstance(values, list) and helper in HELPERS.values():
+        assert np.max(helper(values).value) < 10.0
+        return
     with pytest.raises(ValueError, match="a masked array") as refused:
         helper(values)
     assert str(HIDDEN) not in str(refused.value)
+
+
+class Odd(float):
+    """A number that cannot be converted, or cannot be a label."""
+
+    def __float__(self):
+        raise RuntimeError("secret")
+
+    def __hash__(self):
+        raise RuntimeError("secret")
+
+
+HUGE = [10**400, Fraction(10**400), Decimal("1e400"), np.longdouble("1e4000"), math.inf, 2**63]
+HUGE += [np.uint64(2**64 - 1), Decimal("Infinity")]
+NO_NUMBER = [math.nan, None, pd.NA, pd.NaT, Decimal("NaN"), Decimal("sNaN"), 1j, 2 + 0j, "7", b"7"]
+NO_NUMBER += [
+    np.datetime64("NaT"),
+    np.timedelta64(1, "s"),
+    np.timedelta64(7),
+    np.float32("nan"),
+    [1],
+    {},
+    object(),
+]
+NO_NUMBER += [np.ma.masked, np.ma.array(HIDDEN, mask=True), np.array(1.0), np.ones(2), Odd(1.0)]
+
+
+def objects(values):
+    """An array of objects, which NumPy does not look into."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+@for_all("name", HELPERS)
+def test_no_record_makes_a_helper_fail_or_warn_or_changes_others(name):
+    """The same bits, and a record in the place of another: the answer tells which number it was."""
+    stands = {**dict.fromkeys(map(id, HUGE), 10**6), **dict.fromkeys(map(id, NO_NUMBER), -2)}
+    rest = [1, 5.0, True, np.float32(2.5), Fraction(1, 3), -(10**400)]
+    containers = (list, tuple, objects, lambda values: pd.Series(objects(values), dtype=object))
+    for record in HUGE + NO_NUMBER:
+        number = stands[id(record)]
+        plain = [1.0, 5.0, 1.0, 2.5, 1 / 3, -2.0, number]
+        if name == "labels" and record is not NO_NUMBER[7]:  # 2 + 0j is in no cell as well
+            plain[-1] = -2.0
+        if name == "edges" and number > 0:
+            plain[-1] = 2e6
+        expected = HELPERS[name](plain, seeded(6)).value
+        for make in containers:
+            with (
+                np.errstate(over="raise", invalid="raise"),
+                warnings.catch_warnings(action="error"),
+            ):
+                found = HELPERS[name](make([*rest, record]), seeded(6)).value
+            assert np.array_equal(found, expected), (record, make, found, expected)
+
+
+@for_all("make", [np.float32, np.float64, np.longdouble, "Float64", "float32[nan]"])
+def test_columns_are_read_as_lists_are(make):
+    numbers = [1.0, math.nan, 7.0, math.inf, -math.inf, 0.5]
+    numbers += [np.longdouble("1e4000")] if make is np.longdouble else []
+    if make in ("Float64", "float32[nan]"):
+        column = pd.Series(numbers, dtype=make if make == "Float64" else "float32")
+    else:
+        column = np.array(numbers, dtype=make)
+    for name, helper in HELPERS.items():
+        if name not in ("count", "labels"):
+            with np.errstate(over="raise", invalid="raise"):
+                found = [helper(v, seeded(6)).value for v in (column, numbers)]
+            assert np.array_equal(*found), name
+
+
+@for_all("relation", ["replace-one", "add-remove"])
+@for_all("bounds", [(10.0, 20.0), (-20.0, -10.0), (-3.0, 8.0), (0.0, 1.0)])
+def test_what_is_no_number_keeps_the_sensitivity(relation, bounds):
+    """Dropped from a sum with public bounds of 10 and 20, a record would move it by 20, not 10."""
+    rng, asked = (
+        np.random.default_rng(4),
+        {"bounds": bounds, "epsilon": 600.0, "relation": relation},
+    )
+    pool = [*HUGE, *NO_NUMBER, *rng.uniform(-30, 30, 20)]
+    for k in range(40):
+        chosen = [pool[i] for i in rng.integers(len(pool), size=5)]
+        other = pool[rng.integers(len(pool))]
+        near = [*chosen[:-1], other] if relation == "replace-one" else chosen[:-1]
+        one, two = (seeded(k).sum(values, **asked) for values in (chosen, near))
+        assert abs(one.value - two.value) <= one.entry.sensitivity * (1 + 1e-3)
+        if relation == "replace-one":
+            one, two = (seeded(k).mean(values, **asked) for values in (chosen, near))
+            assert abs(one.value - two.value) <= one.entry.sensitivity * (1 + 1e-3)
+
+
+def test_a_number_of_records_is_clamped():
+    assert seeded(1).count(-(10**400), **SURE).value == 0
+    assert seeded(1).count(10**400, **SURE).value == 2**62
 
 
 def test_a_series_keeps_index_and_name():

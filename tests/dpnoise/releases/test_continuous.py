@@ -10,7 +10,6 @@ from scipy import stats
 from dpnoise import (
     FlippedHuber,
     Gaussian,
-    Histogram,
     Laplace,
     OffsetSymmetricGaussian,
     Staircase,
@@ -31,8 +30,6 @@ EXTREME = [
     OffsetSymmetricGaussian(1e6, 1.0),
     Staircase(1e-9, 1e200, 0.5),
     Subbotin(1000.0, 1e250),
-    Histogram(3.0, 2, (0.1, 0.2, 0.0, 0.3), 0.25),  # the density rises
-    Histogram(1.0, 1, (1.0, 1e-280), 0.0),
 ]
 
 
@@ -97,12 +94,6 @@ def test_extremes_of_scale(scale, monkeypatch):
     assert np.std(fast / scale) == pytest.approx(1.0, abs=0.2)
 
 
-def test_a_density_that_rises_needs_no_table():
-    noise = Histogram(1.0, 1, (0.1, 0.9), 0.0)
-    found = seeded(6)(np.zeros(2000), noise, grid=1.0)
-    assert np.mean(found == 0.0) == pytest.approx(0.1 / 1.9, abs=0.02)
-
-
 def test_far_tails_are_drawn_from_more_bits():
     """A uniform number below 2^-64 leaves |T| open: its next bits decide."""
     found = steps(Laplace(1.0), Uniform(0, entropy(1)), Fraction(1), Fraction(1, 2))
@@ -133,7 +124,7 @@ def test_a_value_next_to_a_tie_is_not_rounded_onto_it(value, expected):
 
 
 def test_every_family_has_a_tail():
-    assert all("exact_tail" in vars(kind) for kind in (*FAMILIES.values(), Histogram))
+    assert all("exact_tail" in vars(kind) for kind in FAMILIES.values())
 
 
 @for_all("noise", NOISES + EXTREME)

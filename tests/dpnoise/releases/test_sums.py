@@ -14,6 +14,7 @@ from dpnoise import (
     best,
     release,
 )
+from dpnoise.noise import KNorm
 from dpnoise.noise.base import Noise
 from exact_release import entropy, seeded
 
@@ -40,7 +41,12 @@ def test_shapes_and_types():
     assert release([[1, 2], [3, 4]], Laplace(1.0)).shape == (2, 2)
     assert release([1, 2], [Laplace(1.0), Gaussian(1.0)]).shape == (2,)
     assert release([1, 2], [DiscreteLaplace(1.0), DiscreteGaussian(1.0)]).dtype == np.int64
-    assert release([], Laplace(1.0)).shape == (0,)
+    for noise in (Laplace(1.0), DiscreteLaplace(2.0), DiscreteGaussian(2.0)):
+        assert release([], noise).shape == (0,)
+        assert release(np.zeros((0, 3)), noise).shape == (0, 3)
+    found = [best([1, 1, 1], epsilon=1.0, integer=integer).noise for integer in (False, True)]
+    for noise in ([Laplace(1.0)] * 3, [DiscreteLaplace(2.0)] * 3, KNorm(2, 3, 1.0), *found):
+        assert release(np.zeros((0, 3)), noise).shape == (0, 3)
 
 
 def test_what_best_finds_can_be_released():
@@ -88,6 +94,24 @@ def test_mistakes_are_refused(values, noise, message):
 def test_grids_are_powers_of_two(grid):
     with pytest.raises(ValueError, match="grid"):
         release(1.0, Laplace(1.0), grid=grid)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint64])
+def test_the_ends_of_integer_types_are_read_as_what_they_are(dtype, sign):
+    """-2^63 is a double, and so is 2^63 of uint64; 2^63 - 1 and 2^64 - 1 are not."""
+    ends = np.iinfo(dtype)
+    end = ends.min if sign < 0 else ends.max
+    wide = Gaussian(1e9)
+    if int(float(end)) == end:
+        assert abs(float(release(np.array([end, 0], dtype), wide)[0]) - end) < 1e11
+    else:
+        with pytest.raises(ValueError, match="1 that are not"):
+            release(np.array([end, 0], dtype), wide)
+    if dtype == np.uint64:
+        assert release(np.array([2**63], dtype), wide)[0] > 9e18
+    with pytest.raises(ValueError, match=r"at most 2\^52 steps of the grid"):
+        release([-(2**63), 0], Gaussian(2.0))
 
 
 def test_all_problems_are_named_at_once():

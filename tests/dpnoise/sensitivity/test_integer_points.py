@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.sensitivity.integer_points import maximal_points, parts_of_set
 from for_all import for_all
 
@@ -18,14 +18,25 @@ SETS = (
     Box((1.0, 3.0, 1.0)),
     Product(AtMost(1, of=2, each=2.0), L2(2.0, of=2)),
     Product(Box((2.0, 1.0)), L1(3.0, of=2)),
+    *(Counts(m, of=4, each=2, relation=r) for m in (1, 3) for r in ("add-remove", "replace-one")),
+    Counts(1, of=4, exactly=True, relation="replace-one"),
+    Product(*(Counts(1, of=2, each=c, relation="add-remove") for c in (1, 2))),
 )
 
 
 def points_of(ball):
-    """All non-negative integer points, by the norm of the set alone."""
+    """The sizes of all integer differences: by the norm, or of at most m entries."""
     axes = [range(int(side) + 1) for side in ball.box]
     every = np.array(list(product(*axes)))
-    return every[ball.norm(every.astype(float)) <= 1.0 + 1e-9]
+    good = np.ones(len(every), dtype=bool)
+    for first, factor in ball.factors():
+        part = every[:, first : first + factor.dimension]
+        if isinstance(factor, AtMost | Counts):
+            persons = 1 if factor.relation != "replace-one" else 2
+            good &= np.count_nonzero(part, axis=1) <= persons * factor.m
+        else:
+            good &= factor.norm(part.astype(float)) <= 1.0 + 1e-9
+    return every[good]
 
 
 def sizes_of(parts, point):
@@ -60,7 +71,10 @@ def test_largest_sums_are_those_over_all_points(ball):
         for width in (1, 2, 3, 5):
             assert part.steps(width) == np.max(np.sum(-(-some // width), axis=1))
         assert part.squares == np.max(np.sum(some**2, axis=1))
-        assert part.total == np.max(np.sum(some**part.power, axis=1))
+        powers = np.where(some > 0, some**part.power, 0)
+        assert min(part.total, some.shape[1] * part.largest**part.power) == np.max(
+            np.sum(powers, axis=1)
+        )
 
 
 def test_large_sets_are_quick_and_too_many_points_are_not_listed():

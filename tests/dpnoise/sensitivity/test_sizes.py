@@ -17,8 +17,8 @@ ADDED, REPLACED = "add-remove", "replace-one"
 def counts(K):
     """Every kind of counts with K of them, as plain geometry."""
     for m in range(1, K + 1):
-        yield Counts(m, of=K, each=0.75, relation=ADDED).geometry
-        yield Counts(m, of=K, each=1.5, relation=REPLACED).geometry
+        yield Counts(m, of=K, each=0.75, whole=False, relation=ADDED).geometry
+        yield Counts(m, of=K, each=1.5, whole=False, relation=REPLACED).geometry
         if m < K:
             yield Counts(m, of=K, exactly=True, relation=REPLACED).geometry
 

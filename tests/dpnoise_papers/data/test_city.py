@@ -5,7 +5,6 @@ Counts of trips at junctions: mass, limits and the sensitivity that they promise
 
 import gzip
 import itertools
-import json
 import lzma
 import math
 from functools import partial
@@ -34,7 +33,6 @@ from dpnoise_papers.data.city import (
     well_formed,
     write_counts,
 )
-from dpnoise_papers.data.copies import tried_with
 from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.sets import DatasetUnavailable, prepare
 from dpnoise_papers.data.tables import column_digests, fingerprint, read_table
@@ -208,9 +206,8 @@ def hide(places, name):
     (places["mirror"] / read_cities().tables[name].files[0]).unlink()
 
 
-def prepare_city(npz, *, hours, tried_with=("request 0",), strict=False, **settings):
-    get = partial(city_contents, hours, **settings)
-    return prepare("manhattan", npz, get, tried_with=tried_with, strict=strict)
+def prepare_city(npz, *, hours, **settings):
+    return prepare("manhattan", npz, partial(city_contents, hours, **settings))
 
 
 def test_hours_are_scaled_to_their_totals(places):
@@ -336,33 +333,17 @@ def test_there_and_back(places, tmp_path):
 def test_trips_that_cannot_be_had(places, tmp_path):
     hide(places, TOTALS)
     npz = tmp_path / "manhattan.npz"
-    status = prepare_city(npz, hours=[0, 8], **PLAIN, **places)
-    assert status["status"] == "missing"
-    assert TOTALS in status["reason"]
-    city = read_city(npz)
-    assert city.counts == {}
-    assert TOTALS in city.missing
     with pytest.raises(DatasetUnavailable, match=TOTALS):
-        prepare_city(npz, hours=[0, 8], strict=True, **PLAIN, **places)
+        prepare_city(npz, hours=[0, 8], **PLAIN, **places)
+    assert not npz.exists()
     # without any hour there is nothing to miss
-    assert prepare_city(npz, hours=[], strict=True, **PLAIN, **places)["status"] == "ok"
+    assert prepare_city(npz, hours=[], **PLAIN, **places)["status"] == "ok"
 
 
-def test_no_map_and_a_later_try(places, tmp_path):
-    copy = places["mirror"] / read_cities().tables[ROADS].files[0]
-    content = copy.read_bytes()
+def test_no_map(places, tmp_path):
     hide(places, ROADS)
-    npz = tmp_path / "manhattan.npz"
-    again = {**places, "kind": "city"}
-    tried = tried_with("manhattan", npz.with_suffix(".json"), **again)
-    status = prepare_city(npz, hours=[0], tried_with=tried, **PLAIN, **places)
-    assert status["status"] == "missing"
-    assert read_city(npz) is None
-    assert json.loads(npz.with_suffix(".json").read_text(encoding="utf-8")) == status
-    for change in (False, True):  # in further processes
-        tried_with.cache_clear()
-        assert (tried_with("manhattan", npz.with_suffix(".json"), **again) != tried) == change
-        copy.write_bytes(content)
+    with pytest.raises(DatasetUnavailable, match=ROADS):
+        prepare_city(tmp_path / "manhattan.npz", hours=[0], **PLAIN, **places)
 
 
 def test_bad_settings_are_refused(places):

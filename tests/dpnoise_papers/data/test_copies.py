@@ -1,27 +1,26 @@
-"""Where local copies are looked for; what makes the next run try a missing set again, and not."""
+"""Where local copies are looked for, and which sets have none."""
 
-import json
 import socket
 import stat
 import tarfile
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import data_copies as copies
 from dpnoise_papers.data.copies import (
     MIRROR_VARIABLE,
+    Sources,
     check_mirror,
     copies_in,
     member_of,
     mirror_folder,
     places_of,
-    request_retry,
-    tried_with,
 )
-from dpnoise_papers.data.sets import dataset_contents, prepare
+from dpnoise_papers.data.registry import read_images_registry
 
 WANTED = b"1,2,3\n" * 100
 
@@ -87,134 +86,56 @@ def test_an_unknown_source_is_refused():
         places_of(source="far")
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch):
+@pytest.fixture
+def planned(tmp_path, monkeypatch):
+    """Sources as a run plans them, in a folder without shipped copies and without network."""
+
     def refuse(*_args, **_kwargs):
         raise AssertionError("planning asked a host")
 
-    tried_with.cache_clear()
     monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.chdir(tmp_path)
+    return lambda **told: Sources(
+        SimpleNamespace(**{"cache": "data/raw", "source": "nearest", "offline": False} | told)
+    )
 
 
-class World:
-    """A registry, a cache, a mirror and a status in one folder."""
-
-    def __init__(self, folder):
-        self.cache, self.mirror = folder / "raw", folder / "mirror"
-        self.npz, self.status = folder / "toy.npz", folder / "toy.json"
-        self.registry = copies.write_registry(folder, [{"url": "https://example.org/toy.csv"}])
-
-    def plan(self, mirror=None, **more):
-        """Ask as a new process would."""
-        tried_with.cache_clear()
-        where = {"cache": self.cache, "registry": self.registry, "mirror": mirror}
-        return tried_with("toy", self.status, **(where | more))
-
-    def run(self, mirror="", **more):
-        """Plan and prepare, as Snakemake does."""
-        tried = self.plan(mirror, **more)
-        places = {"cache": self.cache, "mirror": mirror, "registry": self.registry}
-        return prepare(
-            "toy",
-            self.npz,
-            lambda: dataset_contents("toy", offline=True, **places),
-            tried_with=tried,
-        )
+def test_a_set_is_missing_if_a_table_has_no_copy_and_the_reason_says_where_to_put_one(planned):
+    copies.put(Path("data/shipped"), b"", "wine-red.csv.xz")
+    copies.put(Path("data/raw"), b"", "boston-housing.anything")
+    found = planned()
+    assert {"houses", "wine-quality", "city/manhattan", "images/cifar10"} <= found.missing().keys()
+    assert not {"boston", "diabetes"} & found.missing().keys()
+    why = found.missing()["wine-quality"]
+    assert why.startswith("no copy of 'wine-white' in data/raw, data/shipped: put ")
+    assert why.endswith("into data/raw")
+    assert found.copies("wine-quality") == ["data/shipped/wine-red.csv.xz"]
+    copies.put(Path("data/shipped"), b"", "wine-white.csv.xz")
+    assert "wine-quality" not in planned().missing()
 
 
-@pytest.fixture
-def world(tmp_path):
-    return World(tmp_path)
+def test_a_mirror_counts_and_official_sources_are_asked_only_where_they_are_wanted(
+    planned, monkeypatch
+):
+    copies.put(Path("elsewhere"), b"", "cal-housing.data")
+    assert "houses" in planned().missing()
+    monkeypatch.setenv(MIRROR_VARIABLE, "elsewhere")
+    assert "houses" not in planned().missing()
+    assert planned(source="official").missing() == {}
+    assert "houses" in planned(source="official", offline=True).missing()
 
 
-def test_without_status_the_first_attempt(world):
-    assert world.plan() == ["request 0"]
-    for text in ("not json", "[]", '{"status": "missing", "tried_with": []}'):
-        world.status.write_text(text)
-        assert world.plan() == ["request 0"]
+def test_images_need_one_of_their_archives(planned):
+    copies.put(Path("data/raw"), b"", "cifar-10-binary.tar.gz")
+    first = next(iter(read_images_registry()["cifar10"].copies))
+    copies.put(Path("data/raw"), b"", f"{first}.tar.gz")
+    assert "images/cifar10" not in planned().missing()
 
 
-def test_a_set_that_is_there_is_left_alone(world):
-    copies.put(world.mirror, copies.text())
-    status = world.run(world.mirror)
-    assert status["status"] == "ok"
-    for change in ({"mirror": None}, {"offline": True}, {"strict": True}, {"cache": "elsewhere"}):
-        assert world.plan(**change) == status["tried_with"]
-    assert not request_retry(world.status)
-    assert world.plan() == status["tried_with"]
-
-
-def test_a_missing_set_waits_until_something_changes(world):
-    status = world.run()
-    assert status["status"] == "missing"
-    assert "`dpnoise-papers data retry toy`" in status["reason"]
-    for mirror in (None, "", world.mirror):
-        assert world.plan(mirror) == status["tried_with"] == ["request 0"]
-    assert world.plan(offline=True) == ["request 0", "offline"]
-    assert world.plan(strict=True) == ["request 0", "strict"]
-
-
-@pytest.mark.parametrize("name", ["toy_folder/toy_table.csv", "toy_table.xlsx", "toy-table.txt"])
-@pytest.mark.parametrize("place", ["cache", "mirror", "environment"])
-def test_a_new_file_is_a_reason_to_try_again(world, monkeypatch, name, place):
-    before = world.run()["tried_with"]
-    copies.put(world.cache if place == "cache" else world.mirror, copies.text(), name)
-    if place == "environment":
-        monkeypatch.setenv(MIRROR_VARIABLE, str(world.mirror))
-    assert world.plan(world.mirror if place == "mirror" else None) != before
-
-
-def test_a_refused_file_is_not_tried_for_ever(world):
-    bad = copies.put(world.mirror, b"nonsense")
-    status = world.run(world.mirror)
-    assert status["status"] == "missing"
-    assert world.plan(world.mirror) == status["tried_with"]
-    bad.write_bytes(copies.text())
-    assert world.plan(world.mirror) != status["tried_with"]
-    assert world.run(world.mirror)["status"] == "ok"
-
-
-def test_a_retry_is_made_on_request_and_once(world):
-    world.run()
-    assert request_retry(world.status)
-    assert world.plan() == ["request 1"]
-    assert json.loads(world.status.read_text())["status"] == "missing"
-    assert world.run()["tried_with"] == ["request 1"]
-    assert world.plan() == ["request 1"]
-    assert request_retry(world.status)
-    assert world.plan() == ["request 2"]
-
-
-def test_without_status_there_is_nothing_to_request(world):
-    assert not request_retry(world.status)
-    assert not world.status.exists()
-
-
-def test_one_process_hears_one_answer(world):
-    world.run()
-    request_retry(world.status)
-    where = {"cache": world.cache, "registry": world.registry, "mirror": ""}
-    tried_with.cache_clear()
-    first = tried_with("toy", world.status, **where)
-    world.status.unlink()  # as Snakemake does before it runs the job
-    assert tried_with("toy", world.status, **where) == first == ["request 1"]
-
-
-def test_an_unreadable_file_stops_nothing(world, monkeypatch):
-    copies.put(world.mirror, copies.text())
-
-    read = Path.read_bytes
-
-    def refuse(path):
-        if path.is_relative_to(world.mirror):
-            raise PermissionError("no")
-        return read(path)
-
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert "no" in world.run(world.mirror)["reason"]
-    assert world.plan(world.mirror) == ["request 0", "toy-table unreadable"]
+def test_the_digest_of_a_set_is_that_of_its_content(planned):
+    assert len({planned().digest(name) for name in planned().names}) == len(planned().names)
 
 
 def zipped(members, compression=zipfile.ZIP_DEFLATED):

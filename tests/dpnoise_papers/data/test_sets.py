@@ -57,9 +57,9 @@ def test_diabetes_needs_neither_network_nor_mirror(tmp_path):
     assert data.source == "scikit-learn"
 
 
-@pytest.mark.parametrize("name", read_registry().sets)
+@pytest.mark.parametrize("name", read_registry(own=False).sets)
 def test_every_set_is_what_the_registry_says(get, name):
-    data, entry = get(name), read_registry().sets[name]
+    data, entry = get(name), read_registry(own=False).sets[name]
     assert list(data.features.shape) == entry.shape
     assert data.target.shape == (entry.shape[0],)
     assert len(set(data.feature_names)) == entry.shape[1]
@@ -161,9 +161,9 @@ def test_line_ends_do_not_matter_but_a_digit_does(tmp_path):
     assert (data.source, data.refused) == ("shipped", tuple(caught.value.refused))
 
 
-@pytest.mark.parametrize("name", {**read_registry().tables, **read_cities().tables})
+@pytest.mark.parametrize("name", {**read_registry(own=False).tables, **read_cities().tables})
 def test_every_table_but_single_trips_is_shipped(tmp_path, name):
-    entry = (read_registry().tables | read_cities().tables)[name]
+    entry = (read_registry(own=False).tables | read_cities().tables)[name]
     if entry.replaced_by:
         with pytest.raises(NotFoundError):
             obtain(name, entry, places_of(cache=tmp_path, mirror="", offline=True))
@@ -214,10 +214,9 @@ def test_unknown_name():
         load("iris")
 
 
-def prepare(name, npz, *, tried_with=("request 0",), strict=False, **places):
+def prepare(name, npz, **places):
     """Prepare a data set."""
-    get = partial(dataset_contents, name, **places)
-    return sets.prepare(name, npz, get, tried_with=tried_with, strict=strict)
+    return sets.prepare(name, npz, partial(dataset_contents, name, **places))
 
 
 @pytest.fixture
@@ -229,7 +228,7 @@ def where(tmp_path):
 
 
 def test_round_trip(tmp_path, where):
-    status = prepare("toy", tmp_path / "out" / "toy.npz", tried_with=["request 2"], **where)
+    status = prepare("toy", tmp_path / "out" / "toy.npz", **where)
     assert json.loads((tmp_path / "out" / "toy.json").read_text()) == status
     toy = copies.table()
     assert status == {
@@ -240,7 +239,6 @@ def test_round_trip(tmp_path, where):
         "refused": [],
         "fingerprint": copies.registry_content()["sets"]["toy"]["fingerprint"],
         "shape": [copies.ROWS, 2],
-        "tried_with": ["request 2"],
     }
     data = read_prepared(tmp_path / "out" / "toy.npz")
     assert (data.name, data.title, data.task) == ("toy", "Toy", "classification")
@@ -309,33 +307,45 @@ def test_equal_content_gives_equal_bytes_wherever_it_came_from(tmp_path, where):
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
-def test_a_missing_set_does_not_stop_the_rest(tmp_path, where):
-    where["mirror"] = ""
-    status = prepare("toy", tmp_path / "x.npz", **where)
-    assert (status["status"], status["source"], status["shape"]) == ("missing", "", [])
-    assert status["reason"].startswith("cache: no file")
-    assert read_prepared(tmp_path / "x.npz") is None
-    assert json.loads((tmp_path / "x.json").read_text()) == status
-
-
-def test_a_refused_copy_is_a_missing_set(tmp_path, where):
-    copies.put(tmp_path / "mirror", copies.text()[:-200])
-    status = prepare("toy", tmp_path / "toy.npz", **where)
-    assert status["status"] == "missing"
-    assert "toy_table.csv: " in status["reason"]
-
-
-def test_a_missing_set_replaces_an_older_one(tmp_path, where):
-    prepare("toy", tmp_path / "toy.npz", **where)
-    prepare("toy", tmp_path / "toy.npz", **(where | {"mirror": ""}))
-    assert read_prepared(tmp_path / "toy.npz") is None
-
-
-def test_strict_raises_and_writes_nothing(tmp_path, where):
+def test_a_set_that_cannot_be_had_is_an_error_and_writes_nothing(tmp_path, where):
     where["mirror"] = tmp_path / "nowhere"
-    with pytest.raises(DatasetUnavailable, match=r"'toy' is not available.*no folder"):
-        prepare("toy", tmp_path / "out" / "toy.npz", strict=True, **where)
+    with pytest.raises(DatasetUnavailable, match=r"'toy' is not available: cache.*no folder"):
+        prepare("toy", tmp_path / "out" / "toy.npz", **where)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_copy_that_travels_with_the_repository_is_an_error_beside_a_good_one(
+    tmp_path, where
+):
+    bad = copies.put(tmp_path / "shipped", copies.text()[:-200], "toy-table.csv")
+    npz = tmp_path / "out" / "toy.npz"
+    assert prepare("toy", npz, **where)["status"] == "ok"  # the mirror's comes first
+    where["mirror"] = ""
+    good = copies.put(tmp_path / "shipped", copies.text(), "toy-table.xyz")
+    with pytest.raises(DatasetUnavailable, match=rf"shipped, {bad.name}: "):
+        prepare("toy", npz, **where)
+    bad.unlink()
+    assert prepare("toy", npz, **where)["source"] == "shipped"
+    assert good.is_file()
+
+
+def test_the_table_of_statuses_names_what_is_missing(tmp_path, where):
+    prepare("toy", tmp_path / "toy.npz", **where)
+    table = sets.status_table([str(tmp_path / "toy.json")], {"a": "no copy"})
+    assert table.to_dict("records") == [
+        {"name": "a", "status": "missing", "samples": "", "features": "", "fingerprint": "",
+         "reason": "no copy"},
+        {"name": "toy", "status": "ok", "samples": copies.ROWS, "features": 2,
+         "fingerprint": copies.registry_content()["sets"]["toy"]["fingerprint"], "reason": ""},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"status": "ok"}', b"{}", b"\xff"])
+def test_a_garbled_status_is_named_with_what_to_do(tmp_path, content):
+    path = tmp_path / "airfoil.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"airfoil\.json: .*; delete it and .*airfoil\.npz and"):
+        sets.status_table([str(path)], {})
 
 
 def test_an_unknown_name_is_not_prepared(tmp_path, where):

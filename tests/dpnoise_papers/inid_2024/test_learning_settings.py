@@ -33,7 +33,7 @@ NETWORK = {"widths": [8, 16], "blocks": 1, "stride": 1, "normalisation": 4}
         ({"epochs": 0, "search_epochs": 0}, "greater than or equal to 1"),
         ({"search_epochs": 99}, "expected at most `epochs` search_epochs"),
         ({"device": "tpu"}, "'cpu' or 'cuda'"),
-        ({"schemes": ["weighted"]}, "expected schemes without weights"),
+        ({"schemes": ["weighted"]}, "'iid', 'spr', 'optimal' or 'spr-group'"),
         ({"learning_rates": [0.0]}, "greater than or equal to 0.000001"),
         ({"groups": "channel"}, "'tensor', 'module' or 'layer'"),
         ({"network": NETWORK | {"normalisation": 3}}, "expected widths that normalisation divides"),

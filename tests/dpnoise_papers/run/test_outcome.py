@@ -1,11 +1,11 @@
+import hashlib
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from dpnoise_papers import cli
-from dpnoise_papers.cli import main
-from dpnoise_papers.run.outcome import compare, outcome
+from dpnoise_papers.run.outcome import outcome
 
 ROWS = [
     ("a", "printed", "reproduced", "no"),
@@ -13,23 +13,24 @@ ROWS = [
     ("c", "printed", "not run", "yes"),
     ("d", "variant", "undecided", "no"),
 ]
-RUN = {"machine": {"cpu": "this"}, "packages": {"numpy": "2.0", "scipy": "1.0"}}
-TABLE = "name,x,note\na,1.0,one\nb,2e-300,two\nc,,three\n"
+RUN = {"machine": {"cpu": "this"}, "packages": {"numpy": "2.0", "scipy": "1.0"}, "files": {}}
 
 
 class Folders:
-    """A run, the recorded one, and what was prepared."""
+    """A run and the recorded one; what is missing, and which settings changed."""
 
     def __init__(self, folder):
         self.folder = folder
         self.results, self.snapshot = folder / "results", folder / "snapshot"
-        self.prepared = folder / "prepared"
-        for one in (self.results, self.snapshot, self.prepared):
+        self.lacking, self.changed = [], []
+        for one in (self.results, self.snapshot):
             one.mkdir()
         self.write(self.results, ROWS)
         self.write(self.snapshot, ROWS)
         self.tell(self.results / "provenance.json", RUN)
         self.tell(self.snapshot / "run.json", RUN)
+        self.file = self.results / "a.csv"
+        self.file.write_text("x\n")
 
     def write(self, folder, rows):
         table = pd.DataFrame(rows, columns=["id", "kind", "verdict", "optional"])
@@ -42,7 +43,9 @@ class Folders:
         path.write_text(json.dumps(content), encoding="utf-8")
 
     def run(self):
-        return outcome(self.results, self.snapshot, self.prepared)
+        run = SimpleNamespace(results=str(self.results), changed=self.changed,
+                              no_data=lambda: self.lacking, told=dict)  # fmt: skip
+        return outcome(run, self.snapshot)
 
 
 @pytest.fixture
@@ -99,28 +102,32 @@ def test_missing_data_are_a_reason_and_many_verdicts_are_cut_short(folders):
     rows = [(f"r{n}", "printed", "reproduced", "no") for n in range(9)]
     folders.write(folders.snapshot, rows)
     folders.write(folders.results, [(name, kind, "not run", no) for name, kind, _, no in rows])
-    folders.tell(folders.prepared / "boston.json", {"name": "boston", "status": "missing"})
-    folders.tell(folders.prepared / "city" / "m.json", {"name": "m", "status": "ok"})
+    folders.lacking = ["no data: boston: no copy of 'boston' in data/raw"]
     (*lines, last), code = folders.run()
     assert lines[0] == f"no value to judge: {', '.join(f'r{n}' for n in range(9))}"
-    assert len(lines) == 10
+    assert lines[-1] == folders.lacking[0]
+    assert len(lines) == 11
     assert "9 verdicts differ from the recorded run (r0, r1, r2, r3, r4, ...)" in last
-    assert last.endswith("likely reason: no data (boston)")
-    assert code == 0
+    assert last.endswith("likely reason: no data (1 set(s))")
+    assert code == 1
 
 
-def test_a_refused_shipped_copy_is_in_the_last_line_and_in_the_exit_code(folders):
-    refused = ["shipped, wine.csv.xz: expected 9 rows", "cache, wine.csv: empty"]
-    status = {"name": "wine", "status": "ok", "refused": refused}
-    folders.tell(folders.prepared / "wine.json", status)
-    (first, last), code = folders.run()
-    assert first == f"refused: {refused[0]} (`git checkout data/shipped` restores it)"
-    assert last == COUNTS + SAME + "; REFUSED in data/shipped: wine.csv.xz"
+def test_a_file_that_is_not_what_was_made_is_named_in_the_last_line(folders):
+    digest = hashlib.sha256(b"x\n").hexdigest()
+    files = {str(folders.file): {"sha256": digest, "item": "p/a", "settings": ""}}
+    folders.tell(folders.results / "provenance.json", RUN | {"files": files})
+    assert folders.run() == ([COUNTS + SAME], 0)
+    files[str(folders.file)]["sha256"] = "0" * 64
+    folders.tell(folders.results / "provenance.json", RUN | {"files": files})
+    (*_, last), code = folders.run()
+    assert (
+        f"1 file(s) DIFFER from provenance.json: {folders.file} is not what its job wrote" in last
+    )
     assert code == 1
 
 
 def test_other_settings_are_not_compared(folders):
-    folders.tell(folders.results / "provenance.json", RUN | {"settings_changed": [{"a": 1}]})
+    folders.changed = [{"a": 1}]
     folders.write(folders.snapshot, ROWS[:1])
     ((line,), code) = folders.run()
     assert line.startswith(COUNTS + "settings are not the papers'")
@@ -132,92 +139,7 @@ def test_without_a_recorded_run(folders):
     assert folders.run().lines == [COUNTS + "there is no recorded run to compare with"]
 
 
-def test_without_verdicts(folders, monkeypatch, capsys):
-    monkeypatch.chdir(folders.folder)
-    assert main(["outcome"]) == 0
-    assert capsys.readouterr().out.startswith("3 assertions printed: ")
+def test_without_verdicts(folders):
     (folders.results / "verdicts.csv").unlink()
-    assert main(["outcome"]) == 2
-    assert "no verdicts in results: `make reproduce` makes them" in capsys.readouterr().err
-
-
-@pytest.fixture
-def folders_compare(tmp_path):
-    for side in ("old", "new"):
-        for name, text in (("paper/table.csv", TABLE), ("page.md", "# page\n")):
-            path = tmp_path / side / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-    (tmp_path / "old" / ".hidden").write_text("not a result")
-    return tmp_path / "old", tmp_path / "new"
-
-
-def test_equal_folders(folders_compare):
-    found = compare(*folders_compare)
-    assert found.same == ["page.md", "paper/table.csv"]
-    assert (found.differing, found.ignored) == ({}, [])
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (TABLE.replace("1.0", "1.001"), ["column 'x': 1 of 3 cells differ, by at most 0.001 of"]),
-        (TABLE.replace("2e-300", "1e-300"), ["at most 0.5 of the value (row 2: 2e-300 before"]),
-        (TABLE.replace("1.0", "-1.0"), ["at most 2 of the value"]),
-        (TABLE.replace("c,,", "c,4,"), ["1 of them not as numbers (row 3: '' before, '4' now)"]),
-        (TABLE.replace("two", "2").replace("1.0", "1"), ["column 'x': 1 of 3", "column 'note'"]),
-        (TABLE.replace("note", "text"), ["'note' is missing", "'text' is new"]),
-        (TABLE + "d,1,x\n", ["3 rows before, 4 now"]),
-        (TABLE.replace("\n", "\r\n"), ["the same cells, written with other bytes"]),
-        ("x,name,note\n1.0,a,one\n2e-300,b,two\n,c,three\n", ["columns in another order"]),
-        (TABLE + "d,1,x,y,z\n", ["not readable as a table"]),
-    ],
-)
-def test_tables_differ_by_column(folders_compare, text, words):
-    (folders_compare[1] / "paper" / "table.csv").write_bytes(text.encode())
-    found = compare(*folders_compare)
-    assert found.same == ["page.md"]
-    told = found.differing["paper/table.csv"]
-    assert len(told) == len(words)
-    for line, part in zip(told, words, strict=True):
-        assert part in line
-
-
-def test_provenance_with_its_date_is_not_compared(folders_compare):
-    for day, folder in enumerate(folders_compare):
-        (folder / "provenance.json").write_text(f"{day}\n")
-    found = compare(*folders_compare)
-    assert (found.differing, found.ignored) == ({}, ["provenance.json"])
-
-
-def test_missing_new_and_ignored_files(folders_compare):
-    old, new = folders_compare
-    (new / "paper" / "table.csv").rename(new / "paper" / "other.csv")
-    (new / "page.md").write_text("# other\n")
-    found = compare(old, new)
-    assert found.differing == {
-        "page.md": ["other bytes"], "paper/other.csv": ["new"], "paper/table.csv": ["missing"],
-    }  # fmt: skip
-    found = compare(old, new, ["paper/*", "*.md"])
-    assert found.differing == {}
-    assert found.ignored == ["page.md", "paper/other.csv", "paper/table.csv"]
-
-
-def test_no_folder_and_no_files(tmp_path):
-    with pytest.raises(ValueError, match="no folder"):
-        compare(tmp_path, tmp_path / "gone")
-    with pytest.raises(ValueError, match="no files"):
-        compare(tmp_path, tmp_path)
-
-
-def test_the_command(folders_compare, capsys):
-    old, new = map(str, folders_compare)
-    assert cli.main(["compare", old, new]) == 0
-    assert capsys.readouterr().out == "2 files: 2 with the same bytes, 0 not, 0 ignored\n"
-    (folders_compare[1] / "page.md").unlink()
-    assert cli.main(["compare", old, new]) == 1
-    assert capsys.readouterr().out == (
-        "page.md: missing\n2 files: 1 with the same bytes, 1 not, 0 ignored\n"
-    )
-    assert cli.main(["compare", old, new, "--ignore", "*.md"]) == 0
-    assert cli.main(["compare", old, "gone"]) == 2
+    with pytest.raises(ValueError, match=r"no verdicts in .*`make reproduce` makes them"):
+        folders.run()

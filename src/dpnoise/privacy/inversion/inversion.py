@@ -41,7 +41,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.inversion.transform import integrate
-from dpnoise.privacy.inversion.trapezoid import Rule, TrapezoidPlan, truncated_sums
+from dpnoise.privacy.inversion.trapezoid import LineTerms, Rule, TrapezoidPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,6 +70,7 @@ _SEARCH = np.geomspace(1e-7, 1e13, 41)
 _VALUE_ERROR = 5e-14
 _MASS_ERROR = 5e-14
 _POINTS = np.array([0.0, -1.0], dtype=complex)
+_LOOSER, _USEFUL = 1.5, 0.1  # a gap from the line of another epsilon, beside the gap there
 _STEPS, _FOUND = 12, 1e-4  # of a search by tangents
 _CLIP = 700.0
 
@@ -135,15 +136,34 @@ def _total(parts: list[LogBounds]) -> LogBounds:
     return LogBounds(low, min(max(low, middle), high), high)
 
 
+class _Kept(NamedTuple):
+    """The line of an epsilon, which serves others near it, and the gap there."""
+
+    rule: Rule
+    plan: TrapezoidPlan
+    terms: LineTerms
+    gap: float
+
+
 class Inversion:
     """The inversion of one transform, with what the epsilons share.
 
     `rtol` is the width of the bounds to aim at, relative to delta, and `seconds` about how long one
-    epsilon may take: less time leaves wider bounds. Raises a ValueError where rounding hides delta.
+    epsilon may take: less time leaves wider bounds. With `kept` the line of one epsilon serves
+    others where it bounds delta about as well. Raises a ValueError where rounding hides delta.
     """
 
-    def __init__(self, transform: LossTransform, rtol: float, seconds: float = math.inf) -> None:
+    def __init__(
+        self,
+        transform: LossTransform,
+        rtol: float,
+        seconds: float = math.inf,
+        *,
+        kept: bool = False,
+    ) -> None:
         self.transform, self.rtol = transform, rtol
+        self._keep = kept
+        self._kept: _Kept | None = None  # the last line
         self._most = min(_MOST_EVALUATIONS, 0.4 * seconds / _EVALUATION)
         self._rows = max(transform.rows, len(transform.losses), 1)
         self._added = 0
@@ -209,21 +229,32 @@ class Inversion:
         certain = math.log1p(-math.exp(log_rest)) if log_rest < 0.0 else -math.inf
         if certain > -0.5 * self.rtol:
             return LogBounds(certain, 0.5 * certain, 0.0)
+        found = self._inverted(epsilon, [infinite, *removed])
+        return LogBounds(max(found.lower, certain), max(found.estimate, certain), found.upper)
+
+    def _inverted(self, epsilon: float, closed: list[tuple[float, float]]) -> LogBounds:
+        """Bounds by an inversion, with what has a closed form: the infinite loss, and atoms."""
+        if self._kept is not None:
+            found = self._again(self._kept, epsilon, closed)
+            if found.gap <= max(self.rtol, min(_LOOSER * self._kept.gap, _USEFUL)):
+                return found
         c, bend = self._saddle(epsilon)
-        rule = Rule(self.transform, epsilon, c, bend, removable=bool(removed))
-        target = max(_scaled(log_known, rule.log_scale) for log_known, _ in [infinite, *removed])
+        rule = Rule(self.transform, epsilon, c, bend, removable=len(closed) > 1)
+        target = max(_scaled(log_known, rule.log_scale) for log_known, _ in closed)
         target = max(target, rule.guess)
         best: LogBounds | None = None
         sharpness, spent = 1.0, 0
         # ends: the bounds hold, and are wider
         for _ in range(_ATTEMPTS):
             plan = self._plan(rule, self.rtol * sharpness * target)
-            if plan.level == 2 and len(removed) == 1:
-                removed.append(self._once(epsilon))
-            found = self._apply(rule, plan, [infinite, *removed[: plan.level]])
+            if plan.level == 2 and len(closed) == 2:
+                closed.append(self._once(epsilon))
+            terms = LineTerms(rule, plan)
+            found = self._apply(rule, plan, terms, closed[: 1 + plan.level])
             progress = best is None or found.gap < 0.5 * best.gap
             if best is None or found.gap < best.gap:
                 best, self.shares = found, self._made
+                self._kept = _Kept(rule, plan, terms, found.gap) if self._keep else None
             spent += plan.points * self._rows
             if found.gap <= self.rtol or not progress or spent > self._most:
                 break
@@ -233,7 +264,16 @@ class Inversion:
             else:
                 sharpness *= 0.1
         assert best is not None  # noqa: S101  (there is at least one attempt)
-        return LogBounds(max(best.lower, certain), max(best.estimate, certain), best.upper)
+        return best
+
+    def _again(self, kept: _Kept, epsilon: float, closed: list[tuple[float, float]]) -> LogBounds:
+        """Bounds from the line of another epsilon."""
+        rule, plan = kept.rule.moved(epsilon), kept.plan
+        if plan.level == 2 and len(closed) == 2:
+            closed.append(self._once(epsilon))
+        found = self._apply(rule, plan, kept.terms, closed[: 1 + plan.level])
+        self.shares = self._made
+        return found
 
     @property
     def _infinite(self) -> tuple[float, float]:
@@ -307,10 +347,14 @@ class Inversion:
         return min(plans, key=lambda plan: plan.tail)
 
     def _apply(
-        self, rule: Rule, plan: TrapezoidPlan, removed: list[tuple[float, float]]
+        self,
+        rule: Rule,
+        plan: TrapezoidPlan,
+        terms: LineTerms,
+        removed: list[tuple[float, float]],
     ) -> LogBounds:
         """Bounds on log delta from one plan."""
-        sums = truncated_sums(rule, plan)
+        sums = terms.at(rule.epsilon)
         slack = plan.tail + sums.rounding
         # Chernoff's inequality holds whatever is inverted.
         high = min(sums.delta + slack, 1.001 * rule.chernoff)
@@ -446,16 +490,16 @@ def number_of_atoms(atoms: Atoms, copies: int) -> int:
 def _trinomial(first: float, middle: float, last: float, copies: int) -> Array:
     """Log r_0, ..., log r_K of (q_0 + q_1 x + q_2 x^2)^K from the log q."""
     log_ratios = np.empty(copies)
-    one, two = math.exp(middle - first), math.exp(0.5 * (last - first))
-    # In units of x sqrt(q_2 / q_0), so that no ratio is extreme.
-    one /= two
-    ratio = copies * one
+    log_two = 0.5 * (last - first)
+    # In units of x sqrt(q_2 / q_0), and by logarithms, of numbers of any size.
+    log_one = middle - first - log_two
     for n in range(1, copies + 1):
+        ratio = math.log(copies + 1 - n) + log_one
         if n > 1:
-            ratio = ((copies + 1 - n) * one + (2 * copies + 2 - n) / ratio) / n
-        log_ratios[n - 1] = ratio
-    log_ratios = np.log(log_ratios) + math.log(two)
-    return copies * first + np.concatenate([[0.0], np.cumsum(log_ratios)])
+            more = math.log(2 * copies + 2 - n) - log_ratios[n - 2]
+            ratio = max(ratio, more) + math.log1p(math.exp(-abs(ratio - more)))
+        log_ratios[n - 1] = ratio - math.log(n)
+    return copies * first + np.concatenate([[0.0], np.cumsum(log_ratios + log_two)])
 
 
 def powers(atoms: Atoms, copies: int) -> tuple[Array, Array]:

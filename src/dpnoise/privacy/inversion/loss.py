@@ -15,16 +15,15 @@ Gaussian. Staircase noise has a loss of three values.
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, replace
-from fractions import Fraction
+from dataclasses import astuple
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.integers import DiscreteLaplace, DiscreteStaircase, IntegerNoise
-from dpnoise.noise.stepwise import Histogram, Staircase
+from dpnoise.noise.stepwise import Staircase
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise, Piece
@@ -222,16 +221,6 @@ def _as_staircase(noise: IntegerNoise, size: float) -> Staircase | None:
     return noise.continuous.scaled(1.0 / size) if isinstance(noise, DiscreteStaircase) else None
 
 
-def in_units(noise: Histogram, sensitivity: float) -> Histogram:
-    """The noise in units of a sensitivity, with its own rounded down."""
-    exact = Fraction(noise.sensitivity) / Fraction(sensitivity)
-    near = as_double(exact)
-    # Never 1, unless it is exactly that.
-    if near > exact or (near == 1.0 and exact != 1):
-        near = math.nextafter(near, 0.0)
-    return replace(noise, sensitivity=near)
-
-
 def canonical(
     noise: Noise | IntegerNoise, sensitivity: float
 ) -> tuple[tuple[str, ...], Noise | IntegerStep]:
@@ -245,8 +234,5 @@ def canonical(
         if same is None:
             return (repr(noise), repr(sensitivity)), IntegerStep(noise, sensitivity)
         noise, sensitivity = same, 1.0
-    if isinstance(noise, Histogram):
-        found = in_units(noise, sensitivity)
-        return (repr(astuple(found)),), found
     scaled = noise.scaled(1.0 / sensitivity)
     return (type(scaled).__name__, *(f"{v:.14e}" for v in astuple(scaled))), scaled

@@ -24,6 +24,8 @@ about a tenth of a percent, and its slopes alike. This serves an allocation to f
 from __future__ import annotations
 
 import math
+from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -109,10 +111,20 @@ class Rule:
     ) -> None:
         self.transform, self.epsilon, self.c = transform, epsilon, c
         self.line = transform.line(c)
-        self.log_scale = self.line.log_transform - c * epsilon
         self.spread = math.sqrt(bend + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2)
         self._prepare_aliases()
         self._prepare_tail(removable)
+
+    @property
+    def log_scale(self) -> float:
+        """The logarithm of what all numbers are relative to."""
+        return self.line.log_transform - self.c * self.epsilon
+
+    def moved(self, epsilon: float) -> Rule:
+        """The rule on the same line for another epsilon."""
+        other = copy(self)
+        other.epsilon = epsilon
+        return other
 
     @property
     def guess(self) -> float:
@@ -135,17 +147,17 @@ class Rule:
         above = c + np.append(steps, c * np.array([0.25, 1.0, 5.0, 50.0]))
         below = c - np.append(steps[steps < c], c * np.array([0.25, 0.5, 0.75, 0.9, 0.99]))
         both = np.concatenate([above, below])
-        log_chernoff = self.transform.log_real(both) - both * self.epsilon + log_payoff(both)
         # Exponent 0 is delta <= 1.
         self._exponents = np.append(both, 0.0)
-        self._log_chernoff = np.append(log_chernoff, 0.0) - self.log_scale
+        self._log_bounds = np.append(self.transform.log_real(both) + log_payoff(both), 0.0)
 
     def aliases(self, period: Array, blur: float) -> Array:
         """Bounds on the sum of the aliases."""
         gap = self._exponents - self.c
         decay = np.abs(gap) * np.asarray(period)[..., None]
         rise = 0.5 * blur * self._exponents * (self._exponents + 1.0)
-        log_terms = self._log_chernoff + rise - decay - np.log(-np.expm1(-decay))
+        log_chernoff = self._log_bounds - self._exponents * self.epsilon - self.log_scale
+        log_terms = log_chernoff + rise - decay - np.log(-np.expm1(-decay))
         sides = [log_terms[..., side].min(axis=-1) for side in (gap > 0.0, gap < 0.0)]
         return np.exp(np.minimum(np.logaddexp(*sides), 700.0)) * _MARGIN
 
@@ -250,29 +262,60 @@ def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
     return copies @ log_z.real, copies @ log_z.imag
 
 
-def truncated_sums(rule: Rule, plan: TrapezoidPlan) -> TruncatedSums:
-    """The truncated sums of a plan on the line of a rule."""
-    step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
-    size = max(_CHUNK // max(rule.transform.rows, 1), 256)
-    total = np.zeros(4)
-    for start in range(0, plan.points + 1, size):
-        u = step * np.arange(start, min(start + size, plan.points + 1), dtype=float)
-        factor, error = product_on_line(rule, u, plan.level)
-        if start == 0:
-            factor[0] *= 0.5
-            error[0] *= 0.5
-        s = c + 1j * u
-        pole = s * (s + 1.0)
-        if blur > 0.0:
-            factor = factor * np.exp((0.5 * blur) * pole)
-            error = error * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
-        term, doubt = factor / pole, error / np.abs(pole)
-        total += (term.real.sum(), factor.real.sum(), doubt.sum(), error.sum())
-    delta, density, doubt, density_doubt = (total * (step / math.pi)).tolist()
-    doubt += 1e-14 * abs(delta)
-    return TruncatedSums(
-        delta, doubt, blur * density, blur * (density_doubt + 1e-14 * abs(density))
-    )
+@dataclass
+class _Still:
+    """A line at epsilon = 0."""
+
+    transform: LossTransform
+    line: Line
+    c: float
+    epsilon: float = 0.0
+
+
+class LineTerms:
+    """The terms of a plan on the line of a rule, which serve every epsilon.
+
+    That only turns them, by e^(-i u epsilon).
+    """
+
+    def __init__(self, rule: Rule, plan: TrapezoidPlan) -> None:
+        step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
+        size = max(_CHUNK // max(rule.transform.rows, 1), 256)
+        still = _Still(rule.transform, rule.line, c)
+        self._blur, self._u = blur, step * np.arange(plan.points + 1.0)
+        parts, doubts = [], np.zeros(2)
+        for start in range(0, plan.points + 1, size):
+            u = self._u[start : start + size]
+            factor, error = product_on_line(still, u, plan.level)
+            if start == 0:
+                factor[0] *= 0.5
+                error[0] *= 0.5
+            if blur > 0.0:
+                factor = factor * np.exp((0.5 * blur) * (c + 1j * u) * (c + 1.0 + 1j * u))
+                error = error * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
+            parts.append(factor * (step / math.pi))
+            size_of_pole = np.hypot(c, u) * np.hypot(c + 1.0, u)
+            doubts += float((error / size_of_pole).sum()), float(error.sum())
+        factor, s = np.concatenate(parts), c + 1j * self._u
+        self._terms = factor / (s * (s + 1.0)), factor if blur > 0.0 else None
+        self._doubts = doubts * (step / math.pi)
+        spins = [
+            32.0 * _EPS * float(self._u @ np.abs(part)) for part in self._terms if part is not None
+        ]
+        self._spins = spins[0], spins[-1]
+
+    def at(self, epsilon: float) -> TruncatedSums:
+        """The sums at an epsilon."""
+        turn = np.exp(-1j * epsilon * self._u)
+        first, second = self._terms
+        delta = float((first * turn).real.sum())
+        density = 0.0 if second is None else float((second * turn).real.sum())
+        doubt, density_doubt = (
+            float(known) + spin * abs(epsilon) + 1e-14 * abs(total)
+            for known, spin, total in zip(self._doubts, self._spins, (delta, density), strict=True)
+        )
+        blur = self._blur
+        return TruncatedSums(delta, doubt, blur * density, blur * density_doubt)
 
 
 def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, Array]:

@@ -76,13 +76,12 @@ from scipy import fft, special
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, IntegerNoise
-from dpnoise.noise.stepwise import Histogram, Staircase
-from dpnoise.privacy.inversion.loss import coordinate_loss, in_units
+from dpnoise.noise.stepwise import Staircase
+from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice.discrete import (
     MOST_VALUES,
     DiscreteCoordinate,
     ListedLoss,
-    histogram_losses,
     integer_loss,
     integer_values,
     listed_loss,
@@ -302,7 +301,7 @@ def log_outside(parts: list[RoundedLoss], plan: LatticePlan, size: int) -> tuple
     return bounds[0], bounds[1]
 
 
-_LISTED = (Staircase, DiscreteGaussian, DiscreteLaplace, Histogram, ListedLoss)
+_LISTED = (Staircase, DiscreteGaussian, DiscreteLaplace, ListedLoss)
 _MIN_SIZE, _MAX_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
 _MOST_EPSILON = 1e9
@@ -379,7 +378,11 @@ def lattice_sums(
 
 def _bounds(parts: list[AnyCoordinate], epsilon: float, size: int) -> tuple[float, float]:
     """The bounds on log delta at one epsilon."""
-    if epsilon >= math.fsum(part.copies * part.largest for part in parts):
+    # Exactly: a product or a sum that is rounded down would make a delta 0 that is not.
+    total: float | Fraction = math.inf
+    if all(part.largest < math.inf for part in parts):
+        total = sum((part.copies * Fraction(part.largest) for part in parts), Fraction(0))
+    if epsilon >= total:
         log_delta = log_any_infinite([(part.copies, part.log_infinite) for part in parts])
         if log_delta == -math.inf:
             return log_delta, log_delta
@@ -406,13 +409,12 @@ class _Distinct(NamedTuple):
     continuous: dict[Noise, int]  # in units of the shift
     steps: dict[Staircase, int]  # likewise
     integers: dict[tuple[IntegerNoise, float], int]
-    histograms: dict[Histogram, int]  # as noise in units of the shift
     listed: dict[ListedLoss, int]
 
     @property
     def number(self) -> int:
         """How many are different."""
-        listed = len(self.steps) + len(self.integers) + len(self.histograms) + len(self.listed)
+        listed = len(self.steps) + len(self.integers) + len(self.listed)
         return len(self.continuous) + listed
 
     def add(self, problems: Problems, k: int, noise: AnyNoise, shift: float, copies: int) -> None:
@@ -426,10 +428,6 @@ class _Distinct(NamedTuple):
                 values = integer_values(noise, shift)
                 problems.number(f"values of the loss of noise {k}", values, high=MOST_VALUES)
                 self.integers[noise, shift] = self.integers.get((noise, shift), 0) + copies
-            return
-        if isinstance(noise, Histogram):
-            rounded = in_units(noise, shift)
-            self.histograms[rounded] = self.histograms.get(rounded, 0) + copies
             return
         ratio = noise.mean_abs() / shift
         within = 1.0 / _FARTHEST <= ratio <= _FARTHEST
@@ -451,11 +449,11 @@ def _checked(
     """Checked coordinates and epsilon."""
     problems = Problems("lattice bounds")
     problems.require(len(shares) > 0, "shares", "at least one (noise, shift, copies)", shares)
-    distinct = _Distinct({}, {}, {}, {}, {})
+    distinct = _Distinct({}, {}, {}, {})
     for k, (noise, shift, copies) in enumerate(shares):
         known = isinstance(noise, _LISTED)
         known = known or (isinstance(noise, Noise) and noise.log_concave)
-        expected = "log-concave noise, a continuous staircase or a histogram"
+        expected = "log-concave noise or a continuous staircase"
         problems.require(known, f"noise {k}", expected, noise)
         good = problems.number(f"shift {k}", shift, low=0.0)
         whole = is_integer(copies) and 1 <= copies <= _MOST_COPIES
@@ -482,12 +480,12 @@ def lattice_bounds(
 ) -> LatticeBounds:
     """Bounds on the privacy profile of independent noise on the coordinates of a query.
 
-    Each coordinate, or group of equal ones, has log-concave noise, continuous or on the integers, a
-    histogram or a staircase at least as wide as the sensitivity, a sensitivity >= 0 (an integer for
-    noise on the integers) and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size`
-    is the number of lattice points, a power of two. Twice as many make the bounds about four times
-    closer, unless values that several coordinates' losses take with positive probability cannot all
-    be met by one lattice: then twice.
+    Each coordinate, or group of equal ones, has log-concave noise, continuous or on the integers,
+    or a staircase at least as wide as the sensitivity, a sensitivity >= 0 (an integer for noise on
+    the integers) and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size` is the
+    number of lattice points, a power of two. Twice as many make the bounds about four times closer,
+    unless values that several coordinates' losses take with positive probability cannot all be met
+    by one lattice: then twice.
 
     The logarithm of the least delta for which the mechanism is (epsilon, delta)-DP over the box
     |d_i| <= shift_i lies between the bounds, rounding included. A ValueError is raised if an
@@ -520,22 +518,8 @@ def lattice_bounds(
         parts += [
             DiscreteCoordinate(noise.discrete, copies) for noise, copies in distinct.listed.items()
         ]
-        pairs = [
-            (*histogram_losses(noise), copies) for noise, copies in distinct.histograms.items()
-        ]
-        for low, high, _ in pairs:
-            if not low.values.size:  # no noise value leaves the two neighbours possible
-                lower[...] = -UNIT
-            if not high.values.size:
-                upper[...] = 0.0
-                return LatticeBounds(lower[()], upper[()])
-        below = parts + [DiscreteCoordinate(low, copies) for low, _, copies in pairs]
-        above = parts + [DiscreteCoordinate(high, copies) for _, high, copies in pairs]
-        same = all(low is high for low, high, _ in pairs)
         for at, value in np.ndenumerate(epsilon):
-            lower[at], upper[at] = _bounds(below, float(value), int(size))
-            if not same:
-                upper[at] = _bounds(above, float(value), int(size))[1]
+            lower[at], upper[at] = _bounds(parts, float(value), int(size))
     return LatticeBounds(lower[()], upper[()])
 
 

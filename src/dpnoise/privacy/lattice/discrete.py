@@ -1,6 +1,6 @@
 """Coordinates whose privacy loss is discrete, and a discrete loss that dominates a mechanism.
 
-Losses of noise on the integers, staircases and histograms are listed instead of integrated;
+Losses of noise on the integers and of staircases are listed instead of integrated;
 everything else is as for `lattice.plan.Coordinate`. The losses of noise on the integers are
 multiples of one number, which the lattice then meets, so that nothing is lost by rounding them.
 
@@ -26,25 +26,16 @@ import numpy as np
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.lattice.plan import MOST_ATOMS, NEGLIGIBLE, UNIT, Nodes, Planned
-from dpnoise.privacy.scalar.histogram import (
-    Losses,
-    cells_of,
-    dominating_loss,
-    losses,
-    worst_shifts,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.noise.stepwise import Histogram
 
 
 MOST_VALUES = 2**20  # of the loss of one coordinate
 _DEEPEST = 1e-304  # mass of larger noise values counts as infinite loss
-_SCALE_ERROR = Fraction(1, 2**50)  # more than that of a sensitivity in units of another
 _MASS_ERROR = 5e-13  # relative, of a probability, beside the rounding of its logarithm
 _UP = 1.0 + 1e-11  # relative, of masses and of sums: more than their rounding
 _ROUNDING = 1e-12  # relative, of a bound: more than that of the masses made of it
@@ -101,48 +92,6 @@ def listed_loss(atoms: Sequence[tuple[float, float]]) -> DiscreteLoss:
     """A loss given as values and log masses."""
     values, log_masses = map(np.array, zip(*sorted(atoms), strict=True))
     return DiscreteLoss(values, log_masses, largest=float(values[-1]), unit=float(values[-1]))
-
-
-def histogram_losses(noise: Histogram) -> tuple[DiscreteLoss, DiscreteLoss]:
-    """A loss no worse and one no better than the worst ones of shifts of up to 1.
-
-    The sensitivity of the noise is rounded down (`inversion.loss.canonical`), unless it is 1.
-    """
-    cells = cells_of(noise, Fraction(1))
-    parts = [losses(noise, shift) for shift in worst_shifts(noise, cells)]
-    above = _listed(parts[0] if len(parts) == 1 else dominating_loss(parts), rare_infinite=True)
-    single = len(parts) == 1 and noise.sensitivity == 1.0
-    if not single:
-        parts[-1] = losses(noise, cells * (1 - _SCALE_ERROR))
-    below = _listed(max(parts, key=Losses.divergence), rare_infinite=False)
-    return above if single and below.log_infinite == above.log_infinite else below, above
-
-
-def _listed(found: Losses, *, rare_infinite: bool) -> DiscreteLoss:
-    """Losses in order, those that are equal up to rounding once.
-
-    Masses that are too small count as of infinite loss, for a bound above, or not at all, for one
-    below.
-    """
-    if not found.values.size:
-        return DiscreteLoss(found.values, found.masses, log_infinite=0.0)
-    order = np.argsort(found.values)
-    values = found.values[order]
-    label = np.concatenate([[0], np.cumsum(np.diff(values) > found.slack)])
-    masses = np.bincount(label, found.masses[order])
-    ends = np.append(np.flatnonzero(np.diff(label)), values.size - 1)
-    wide = float(np.max(values[ends] - values[np.append(0, ends[:-1] + 1)]))
-    values, slack = values[ends], found.slack + wide
-    some = masses >= _DEEPEST
-    infinite = found.infinite + (float(np.sum(masses[~some])) if rare_infinite else 0.0)
-    values, masses = values[some], masses[some]
-    return DiscreteLoss(
-        values,
-        np.log(masses),
-        largest=float(np.max(values, initial=0.0)) + 2.0 * slack,
-        slack=slack,
-        log_infinite=math.log(infinite) if infinite > 0.0 else -math.inf,
-    )
 
 
 class DiscreteCoordinate:

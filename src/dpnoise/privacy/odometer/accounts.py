@@ -51,7 +51,7 @@ from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
-from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
+from dpnoise.privacy.sampled.pairs import GAUSSIAN, LAPLACE, POISSON, Kind
 from dpnoise.privacy.vector import (
     equal_groups,
     is_invertible,
@@ -69,11 +69,18 @@ if TYPE_CHECKING:
     from dpnoise.privacy.sampled.composition import Composition
     from dpnoise.privacy.sampled.relations import PairComposition
 
+    _Parts = tuple[
+        tuple[tuple[Sampled, int], ...],
+        tuple[tuple[tuple[Noise | IntegerNoise, float], int], ...],
+        str,
+    ]
+
 
 _DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
 _CLOSE = 1e-10  # relative, of epsilon
 _CLIP = 700.0  # of log delta, for the search
 _INTERVAL = 1e-4  # of losses
+_LEAST_MULTIPLIER = 0.2  # below, losses reach beyond 2 million intervals
 _PEER_ROUNDING = 1e-6
 _WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
@@ -104,12 +111,15 @@ class ExactAccount:
     def delta_of(self, ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
         """An upper bound on the delta of everything at `epsilon`, by its profile.
 
-        It may be looser where it is far below `aim`, if that is given.
+        It may be looser where it is far below `aim`. Samples are counted by dp_accounting alone
+        unless `aim` is given.
         """
         if ledger.pure <= epsilon:
             found = 0.0
-        elif ledger.sampled:
+        elif ledger.sampled and aim is not None:
             found = _sampled_delta(ledger, epsilon, aim)
+        elif ledger.sampled:
+            found = _peer_delta(ledger, epsilon)
         else:
             found = float(profile_of_shares(ledger.countable, np.asarray(epsilon)).upper)
         return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))
@@ -171,44 +181,44 @@ class ExactAccount:
         return ""
 
 
-def _composition_of(ledger: Ledger) -> Composition | PairComposition | None:
-    """The releases as our own account takes them, or None where it does not."""
-    if ledger.given:
+def _parts_of(ledger: Ledger) -> _Parts | None:
+    """Samples, other noise and relation, as our own account takes them; None where it does not."""
+    if ledger.given or not is_invertible(equal_groups(ledger.narrow)):
         return None
-    relation = ledger.relation or ADD_REMOVE
-    return _composition(tuple(ledger.sampled.items()), tuple(ledger.narrow.items()), relation)
+    known = ((part, n) for part, n in ledger.sampled.items() if isinstance(part, Sampled))
+    return tuple(known), tuple(ledger.narrow.items()), ledger.relation or ADD_REMOVE
 
 
-@lru_cache(maxsize=16)
-def _composition(
-    sampled: tuple[tuple[Sampled, int], ...],
-    shares: tuple[tuple[tuple[Noise | IntegerNoise, float], int], ...],
-    relation: str,
-) -> Composition | PairComposition | None:
-    groups = equal_groups(dict(shares))
-    if not is_invertible(groups):
-        return None
+def _composition(parts: _Parts) -> Composition | PairComposition:
+    """The releases in our own account, made anew for each question.
+
+    It remembers what it was asked, for one thread; an answer must not depend on earlier questions.
+    """
+    sampled, shares, relation = parts
     kinds = {Kind(*part): count for part, count in sampled}
-    return composition_of(kinds, relation, loss_transform(groups) if groups else None)
+    other = loss_transform(equal_groups(dict(shares))) if shares else None
+    return composition_of(kinds, relation, other)
+
+
+@lru_cache(maxsize=64)
+def _own_epsilon(parts: _Parts, log_delta: float) -> float:
+    """An upper bound on epsilon by our own account, infinite where it finds none."""
+    return epsilons_of(_composition(parts), log_delta, upper=True)[1]
 
 
 def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
-    """An upper bound on the epsilon of a ledger at delta > 0; None if only delta can be asked for.
+    """An upper bound on the epsilon of a ledger at delta > 0; None if dp_accounting is to be asked.
 
     The probability of failure is part of delta.
     """
-    composition = _composition_of(ledger)
+    parts = _parts_of(ledger)
     rest = Fraction(delta) - ledger.failure
-    if composition is None:
+    if parts is None:
         return None
     if rest <= 0:
         return math.inf
-    log_rest = math.log(rest) - 1e-13
-    found = epsilons_of(composition, log_rest, upper=True)[1]
-    if found < math.inf or not _has_peer(ledger):
-        return found
-    composition.wide = True  # where our bounds say nothing dp_accounting may
-    return None
+    found = _own_epsilon(parts, math.log(rest) - 1e-13)
+    return found if found < math.inf or not _has_peer(ledger) else None
 
 
 def _has_peer(ledger: Ledger) -> bool:
@@ -219,21 +229,18 @@ def _has_peer(ledger: Ledger) -> bool:
 
 def _is_known(part: Sampled | Given, relation: str | None) -> bool:
     """Whether dp_accounting knows a release."""
-    if isinstance(part, Given) or part.noise == GAUSSIAN:
-        return isinstance(part, Given) or part.sampling == POISSON
+    if isinstance(part, Given):
+        return True
+    if part.noise == GAUSSIAN:
+        return part.sampling == POISSON and part.multiplier >= _LEAST_MULTIPLIER
     return part.sampling == POISSON and relation == ADD_REMOVE
 
 
-def _sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
-    """An upper bound on the delta of a ledger with sampled releases.
-
-    It may be looser where it is far below `aim`, if that is given.
-
-    Where dp_accounting counts, a ModuleNotFoundError is raised without it, a ValueError if the
-    losses of other noise in the ledger reach too far.
-    """
-    composition = _composition_of(ledger)
-    if composition is not None and not composition.wide:
+def _sampled_delta(ledger: Ledger, epsilon: float, aim: float) -> float:
+    """An upper bound on the delta of a ledger with sampled releases; looser if far below `aim`."""
+    parts = _parts_of(ledger)
+    if parts is not None:
+        composition = _composition(parts)
         guess = math.log(aim) if aim else None
         if aim and guess is not None and composition.keeps(epsilon, guess):
             return aim
@@ -241,6 +248,15 @@ def _sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> 
         close = log_delta - lowest < _WIDE or log_delta < (guess or -math.inf)
         if close or not _has_peer(ledger):
             return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
+    return _peer_delta(ledger, epsilon)
+
+
+def _peer_delta(ledger: Ledger, epsilon: float) -> float:
+    """An upper bound on the delta of a ledger with sampled releases, by dp_accounting.
+
+    A ModuleNotFoundError is raised without it, a ValueError if it does not know a release, or the
+    losses of other noise in the ledger reach too far.
+    """
     parts = [*ledger.sampled.items(), *ledger.shares.items()]
     total = None
     for part, count in parts:
@@ -548,6 +564,7 @@ def loss_distribution(
     problems.number("interval", interval, low=1e-6, high=1.0)
     problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
+    sensitivity, interval = float(sensitivity), float(interval)
     most = _largest_multiple(noise, sensitivity, interval)
     epsilons = interval * np.arange(most + 1)
     above = np.exp(log_privacy_profile(noise, sensitivity, epsilons) + _PROFILE_ROUNDING)

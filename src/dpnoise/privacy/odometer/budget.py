@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dpnoise._validation import Problems, floats
 from dpnoise.privacy.odometer.accounts import (
-    ExactAccount,
-    GaussianFilter,
-    RenyiFilter,
     concentrated,
     read_distribution,
     renyi_divergences,
@@ -20,39 +15,45 @@ from dpnoise.privacy.odometer.accounts import (
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
-    has_gaussian,
     pure_release,
     read_document,
     read_entry,
     read_sampled,
     read_times,
     written,
+    written_entries,
 )
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.sensitivity.base import IN_SET, Sensitivity, check_relation, joined, require_relation
+from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
+from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
+from dpnoise.sensitivity.base import Sensitivity, joined
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise.privacy.zcdp import ZCDP
 
-ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
 
+class _Spent(NamedTuple):
+    """All that was spent at one moment: its ledger, and the first `number` of `entries`.
 
-class BudgetExceededError(ValueError):
-    """A release that the budget does not allow; nothing was spent.
-
-    Examples
-    --------
-    >>> from dpnoise import Budget, BudgetExceededError, Laplace
-    >>> try:
-    ...     Budget(1.0, relation="add-remove").spend(Laplace(1.0), sensitivity=1.5)
-    ... except BudgetExceededError as error:
-    ...     print(str(error).partition(", delta")[0])
-    budget: 1 times Laplace(beta=1.0) at sensitivity 1.5: expected releases within epsilon = 1.0
+    `text` is what its file said, None without a file.
     """
+
+    ledger: Ledger
+    entries: list[Entry]
+    number: int
+    text: bytes | None = None
+
+    @property
+    def listed(self) -> list[Entry]:
+        """The entries, as a list of their own."""
+        return self.entries[: self.number]
 
 
 class Budget:
@@ -87,6 +88,8 @@ class Budget:
         As given.
     relation : str or None
         As given, or that of the first entry; None before it.
+    path : pathlib.Path or None
+        The file that its ledger lives in; None where that is the memory of this process.
     adaptive : bool
         Whether the guarantee covers privacy parameters that depend on earlier results.
 
@@ -102,6 +105,10 @@ class Budget:
     bounded, beside noise whose transform is not known in closed form; else by our own bounds
     (docs/sampling.md). Assumed: every release is recorded, with a
     sensitivity that holds.
+
+    Threads share a budget: a release is checked and recorded under one lock, before it is drawn.
+    Other processes, of a fork too, have copies that refuse to be charged, unless the ledger lives
+    in a file (`Budget.create`, `Budget.open`).
 
     Examples
     --------
@@ -122,61 +129,84 @@ class Budget:
         relation: str | None = None,
     ) -> None:
         problems = Problems("budget")
-        problems.budget(epsilon, delta)
-        known = isinstance(account, str) and account in ACCOUNTS
-        problems.require(known, "account", " or ".join(map(repr, ACCOUNTS)), account)
-        check_relation(problems, relation)
+        terms = read_terms(problems, epsilon, delta, account, relation)
         problems.raise_if_any()
-        self.epsilon, self.delta = float(epsilon), float(delta)
-        self.account, self._for_all = account, relation
-        self._ledger = Ledger()
-        self._entries: list[Entry] = []
-        self._is_copy = False
-        self._account: ExactAccount | GaussianFilter | RenyiFilter
-        if self.delta == 0.0 or account == "exact":
-            self._account = ExactAccount(self.epsilon, self.delta)
-        else:
-            kind = GaussianFilter if account == "gaussian-filter" else RenyiFilter
-            self._account = kind(self.epsilon, self.delta)
-        self.adaptive = self.delta == 0.0 or self._account.adaptive
+        assert terms is not None  # noqa: S101  (or refused)
+        self._begin(terms, _Spent(Ledger(), [], 0), Memory())
+
+    def _begin(self, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> None:
+        """Take what is promised, what was spent, and where the ledger lives."""
+        self._terms, self._account = terms, terms.account
+        self.epsilon, self.delta, self.account = terms.epsilon, terms.delta, terms.name
+        self.adaptive = terms.delta == 0.0 or terms.account.adaptive
+        self._spent = spent  # replaced as a whole, so that readers need no lock
+        self._home = home
+
+    @classmethod
+    def _made(cls, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> Budget:
+        """A budget by its parts."""
+        found = cls.__new__(cls)
+        found._begin(terms, spent, home)  # noqa: SLF001  (a budget)
+        return found
 
     @property
     def relation(self) -> str | None:
         """Which data sets are neighbours: as given, or as the first entry says."""
-        return self._for_all or self._ledger.relation
+        return self._terms.relation or self._ledger.relation
+
+    @property
+    def path(self) -> Path | None:
+        """The file that its ledger lives in, or None."""
+        return self._home.path
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._now().ledger
 
     def __repr__(self) -> str:
         """The arguments that it was made with."""
+        if self.path is not None:
+            return f"Budget.open({str(self.path)!r})"
         return (
             f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, account={self.account!r}, "
-            f"relation={self._for_all!r})"
+            f"relation={self._terms.relation!r})"
         )
 
     def __str__(self) -> str:
         """What was spent, on what, and what is left, as a table."""
-        lines = [f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({self.relation})"]
-        for what, times, one in self._entries:
+        now = self._now()
+        relation = self._terms.relation or now.ledger.relation
+        lines = [f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({relation})"]
+        for what, times, one in now.listed:
             alone = self._account.epsilon_of(Ledger().plus(one, times), self.delta)
             lines.append(f"  {times} x {what}: epsilon = {alone:.4g} alone")
-        spent, left = self.epsilon_of(), self.remaining()
+        spent = self._account.epsilon_of(now.ledger, self.delta)
+        left = max(0.0, self._account.pure_left(now.ledger))
         lines.append(f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}")
         return "\n".join(lines)
 
     @property
     def entries(self) -> list[Entry]:
         """What was spent, in order: entries with `what` in words, `times` and the cost of `one`."""
-        return list(self._entries)
+        return self._now().listed
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state of a copy, which shows what was spent and refuses to be charged."""
-        return {**self.__dict__, "_entries": list(self._entries), "_is_copy": True}
+        """The state of a copy, which may be charged only if the ledger lives in a file."""
+        now = self._spent
+        return {"terms": self._terms, "spent": now._replace(entries=now.listed), "path": self.path}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become a copy."""
+        path = state["path"]
+        home = Memory(original=False) if path is None else LedgerFile(path)
+        self._begin(state["terms"], state["spent"], home)
 
     def __sklearn_clone__(self) -> Budget:
         """The budget itself: clones of an estimator are charged to one and the same."""
         return self
 
     def to_json(self) -> str:
-        """The budget and all that was spent, as JSON with exact numbers.
+        """The budget and all that was spent, as JSON with exact numbers and a digest.
 
         Returns
         -------
@@ -188,33 +218,30 @@ class Budget:
         ValueError
             If an entry is a privacy loss distribution of another package, or a user's own noise.
         """
-        content = {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "account": self.account,
-            "relation": self._for_all,
-        }
-        return written(content, self._entries)
+        return written(self._terms.stated, self.entries)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Budget:
+    def from_json(cls, text: str | bytes, *, edited: bool = False) -> Budget:
         """The budget that a text of `to_json` states, with all that was spent.
 
         Parameters
         ----------
         text : str or bytes
             What `to_json` returned.
+        edited : bool
+            Whether to read a text that was edited, whose digest does not match or is missing (as
+            in the texts of earlier versions).
 
         Returns
         -------
         Budget
-            A budget that goes on where the other one was.
+            A budget that goes on where the other one was. Only one of the two may go on.
 
         Raises
         ------
         ValueError
-            If the text is not of this form or version, a number is out of range, or the entries
-            exceed the budget; every problem is named.
+            If the text is not of this form or version, its digest does not match, a number is out
+            of range, or the entries exceed the budget; every problem is named.
 
         Examples
         --------
@@ -224,24 +251,119 @@ class Budget:
         >>> Budget.from_json(budget.to_json()).remaining()
         0.75
         """
+        terms, entries, ledger = read_ledger(text, edited=edited)
+        return cls._made(terms, _Spent(ledger, entries, len(entries)), Memory())
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        account: str = "exact",
+        relation: str | None = None,
+    ) -> Budget:
+        """A budget whose ledger lives in a new file, for several runs and processes.
+
+        Each charge locks the file (by a second one, named with '.lock' at its end), reads it again,
+        checks the release and replaces the file, before anything is drawn.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, which must not be there; its folder must.
+        epsilon, delta, account, relation : float, float, str and str or None
+            As for `Budget`.
+
+        Returns
+        -------
+        Budget
+            A budget without entries, which `Budget.open` of another process finds, too.
+
+        Raises
+        ------
+        ValueError
+            If the file is there, or an argument is out of range; the message names every problem.
+        RuntimeError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from dpnoise import Budget, Laplace
+        >>> with TemporaryDirectory() as folder:
+        ...     ledger = Path(folder) / "ledger.json"
+        ...     Budget.create(ledger, 1.0, relation="add-remove").spend(Laplace(4.0), 1.0)
+        ...     Budget.open(ledger).remaining()
+        0.75
+        """
         problems = Problems("budget")
-        data = read_document(problems, text)
+        terms = read_terms(problems, epsilon, delta, account, relation)
+        file = LedgerFile(read_path(problems, path, new=True))
         problems.raise_if_any()
-        entries = [read_entry(problems, k, one) for k, one in enumerate(data["entries"])]
-        found = None
-        try:
-            names = ("epsilon", "delta", "account", "relation")
-            epsilon, delta, account, relation = (data[name] for name in names)
-            found = cls(epsilon, delta, account=account, relation=relation)
-        except ValueError as error:
-            problems.add(str(error).removeprefix("budget: "))
+        assert terms is not None  # noqa: S101  (or refused)
+        with file.charging():
+            read_path(problems, path, new=True)  # another process may have made it meanwhile
+            problems.raise_if_any()
+            text = file.write(lambda: written(terms.stated, []))
+        return cls._made(terms, _Spent(Ledger(), [], 0, text), file)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, edited: bool = False) -> Budget:
+        """The budget whose ledger lives in a file, for several runs and processes.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file of `Budget.create`, or one that holds what `to_json` returned.
+        edited : bool
+            As for `from_json`; the file then gets the digest of what it says.
+
+        Returns
+        -------
+        Budget
+            A budget that shows what the file says, and is charged in the file. Its copies are, too.
+
+        Raises
+        ------
+        ValueError
+            If the file is not there, or as for `from_json`.
+        RuntimeError
+            If the file cannot be read, locked or written.
+        """
+        problems = Problems("budget")
+        file = LedgerFile(read_path(problems, path, new=False))
         problems.raise_if_any()
-        assert found is not None  # noqa: S101  (or refused)
-        for k, (what, times, one) in enumerate(entries):
-            last = k == len(entries) - 1  # then there is most of it
-            problems = Problems(f"budget: entries[{k}]")
-            found._record(problems, one, times, what, one.relation, check=last)
-        return found
+        text = file.read()
+        terms, entries, ledger = read_ledger(text, edited=edited)
+        if edited:
+            with file.charging():
+                terms, entries, ledger = read_ledger(file.read(), edited=True)
+                text = file.write(lambda: written(terms.stated, entries))
+        return cls._made(terms, _Spent(ledger, entries, len(entries), text), file)
+
+    def _now(self) -> _Spent:
+        """What was spent so far, by the file where there is one."""
+        spent = self._spent  # before the file is read, which only grows
+        text = self._home.read()
+        if text is None or text == spent.text:
+            return spent
+        problems = Problems(f"budget: {str(self.path)!r}")
+        data = read_document(problems, text, edited=False)
+        problems.raise_if_any()
+        before = written_entries(spent.listed)
+        same = all(data[name] == value for name, value in self._terms.stated.items())
+        if not same or data["entries"][: spent.number] != before:
+            problems.add("expected the budget and the entries that it had before, and perhaps more")
+        listed = list(enumerate(data["entries"]))[spent.number :]
+        more = [read_entry(problems, k, one) for k, one in listed]
+        problems.raise_if_any()
+        ledger = self._terms.joined(spent.ledger, more, first=spent.number)
+        entries = [*spent.listed, *more]
+        self._spent = spent = _Spent(ledger, entries, len(entries), text)
+        return spent
 
     def spend(
         self,
@@ -257,7 +379,7 @@ class Budget:
         Parameters
         ----------
         noise : object
-            What `best`, `compare`, `calibrate`, `calibrate_joint`, `calibrate_histogram` or
+            What `best`, `compare`, `calibrate`, `calibrate_joint` or
             `coordinate_noise` found, a fitted private estimator, what a helper of `release`
             returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or the
             noise of a number, the independent noise of each coordinate of a vector, or their joint
@@ -301,7 +423,7 @@ class Budget:
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
         own = sensitivity.relation if isinstance(sensitivity, Sensitivity) else release.relation
-        if own is relation is self._for_all is None and hasattr(noise, "sampled_step"):
+        if own is relation is self._terms.relation is None and hasattr(noise, "sampled_step"):
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
         what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
@@ -369,58 +491,27 @@ class Budget:
         self._record(problems, release, count, "privacy loss distribution", relation)
 
     def _record(
-        self,
-        problems: Problems,
-        release: Ledger,
-        times: int,
-        what: str,
-        relation: str | None,
-        *,
-        check: bool = True,
+        self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
     ) -> None:
-        """Record of a checked release with its relation, unless it exceeds the budget."""
-        if self._is_copy:
-            problems.add(
-                "budget: expected the original, whose entries are all there are, got a copy (by "
-                "copy, pickle or another process); to_json and from_json move a budget"
-            )
-        what_times = f"{times} times {what}"
-        stated = self._for_all if relation is None else relation
-        if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
-            joined(problems, self.relation, stated, "all that a Budget counts")
-        if not problems.found:
-            reason = self._account.refuse(release)
-            problems.require(not reason, "noise", reason, what_times)
-        problems.raise_if_any()
-        if release.counted_as:
-            what = f"{what} (counted as {release.counted_as})"
-        release = replace(release, relation=stated)
-        after = self._ledger.plus(release, times)
-        if check and not self._account.keeps(after):
-            raise BudgetExceededError(
-                f"budget: {what_times}: expected releases within epsilon = {self.epsilon!r}, "
-                f"delta = {self.delta!r} together with what was spent before, got "
-                f"{self._excess(after)}; nothing was spent"
-            )
-        self._ledger = after
-        self._entries.append(Entry(what, times, release))
+        """Record of a checked release with its relation, unless it exceeds the budget.
 
-    def _excess(self, after: Ledger) -> str:
-        """What refused releases come to with all before, in words; without delta it is known."""
-        if self.delta > 0.0:
-            return "more"
-        spent = f"(spent before: epsilon = {self.epsilon_of(0.0)!r})"
-        found = self._account.epsilon_of(after, 0.0)
-        if found < math.inf:
-            return f"epsilon = {found!r}, as at delta = 0 the largest losses add up {spent}"
-        if has_gaussian(after):
-            return (
-                "an infinite epsilon, as at delta = 0 Gaussian noise has no other: its "
-                f"loss is without bound {spent}"
+        All under one lock, so that no other release is recorded between the check and the record.
+        """
+        reason = self._home.refusal()
+        if reason:  # before the lock, which another thread may have held when the process forked
+            problems.add(reason)
+            problems.raise_if_any()
+        with self._home.charging():
+            now = self._now()
+            entry = self._terms.accepted(
+                problems, now.ledger, Entry(what, times, release), relation
             )
-        if after.failure > 0:
-            return f"a delta above 0 {spent}"
-        return f"more, as the loss of this noise is without a known bound {spent}"
+            after = now.ledger.plus(entry.one, times)
+            self._terms.require(f"{times} times {what}", now.ledger, after)
+            entries = now.entries
+            entries[now.number :] = [entry]
+            text = self._home.write(lambda: written(self._terms.stated, entries))
+            self._spent = _Spent(after, entries, now.number + 1, text)
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.

@@ -12,30 +12,40 @@ dominated: K-norm noise by Laplace noise.
 **As JSON** the ledger of a `Budget` has every number exact: doubles with all their digits, rational
 numbers as 'p/q'. An entry holds what was said of it in words, how often it was made, its
 coordinates (noise and sensitivity, with their number), releases of Poisson samples, the probability
-of failure and the guarantee stated for it. Whoever changes a file changes what it says: keep it
-like the data.
+of failure and the guarantee stated for it. A digest (SHA-256) of all the rest shows that a text was
+damaged or edited by hand. It is no signature: whoever means to can compute that of another text.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.lattice.discrete import ListedLoss
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED
-from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind, pair_of
-from dpnoise.privacy.sampled.relations import LAPLACE as LAPLACE_NOISE
-from dpnoise.privacy.sampled.relations import largest_loss as largest_of_pair
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
+    FIXED,
+    GAUSSIAN,
+    POISSON,
+    REMOVED,
+    REPLACED,
+    Kind,
+    pair_of,
+)
+from dpnoise.privacy.sampled.pairs import LAPLACE as LAPLACE_NOISE
+from dpnoise.privacy.sampled.pairs import largest_loss as largest_of_pair
 from dpnoise.privacy.vector import is_vouched
-from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.relation import ADD_REMOVE, RELATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,19 +63,20 @@ BOX = "noise for the box around the set"
 CONCENTRATED = "noise with the largest concentrated bound of the set"
 CERTIFIED = "randomized response with the certified epsilon and delta"
 _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
-_VERSION = 1
+_VERSION = 2
 _KIND = "dpnoise budget"
-_TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries")
+_TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
 _SAMPLED_KEYS = ("multiplier", "rate", "number", "noise", "sampling")
 _SAMPLED_KINDS = [(noise, how) for noise in (GAUSSIAN, LAPLACE_NOISE) for how in (POISSON, FIXED)]
 _MOST_BYTES = 2**28
+_RATIONAL = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")  # no exponent, which could be huge
 
 
 class Sampled(NamedTuple):
     """A release of a sample: noise multiplier, chance of each record, noise and sampling.
 
-    The fields are those of `privacy.sampled.relations.Kind`.
+    The fields are those of `privacy.sampled.pairs.Kind`.
     """
 
     multiplier: float
@@ -258,7 +269,7 @@ class Entry(NamedTuple):
 
 
 def _kinds() -> dict[str, Any]:
-    return {**FAMILIES, **INTEGER_FAMILIES, "histogram": Histogram, "listed-loss": ListedLoss}
+    return {**FAMILIES, **INTEGER_FAMILIES, "listed-loss": ListedLoss}
 
 
 def _text(value: Fraction | float) -> str:
@@ -317,9 +328,22 @@ def _written_entry(entry: Entry) -> dict[str, Any]:
 
 
 def written(content: dict[str, Any], entries: list[Entry]) -> str:
-    """The text of a ledger, with what the budget itself says."""
+    """The text of a ledger, with what the budget itself says and a digest."""
     found = {"kind": _KIND, "version": _VERSION, **content}
-    return json.dumps({**found, "entries": [_written_entry(one) for one in entries]}, indent=1)
+    found["entries"] = written_entries(entries)
+    return json.dumps({**found, "digest": _digest(found)}, indent=1)
+
+
+def written_entries(entries: list[Entry]) -> list[dict[str, Any]]:
+    """Entries as plain data."""
+    return [_written_entry(one) for one in entries]
+
+
+def _digest(data: dict[str, Any]) -> str:
+    """SHA-256 of a document but for its digest, whatever its spaces and the order of its keys."""
+    rest = {key: value for key, value in data.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -335,24 +359,35 @@ def _no_constant(text: str) -> Any:  # noqa: ANN401
     raise ValueError(message)
 
 
-def read_document(problems: Problems, text: str | bytes) -> dict[str, Any]:
-    """The object that a text states, with exactly the keys of a ledger; problems are recorded."""
+def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str, Any]:
+    """The object that a text states, with exactly the keys of a ledger; problems are recorded.
+
+    If `edited`, whatever the digest, which may be missing, and as version 1 had none.
+    """
     size = len(text) if isinstance(text, str | bytes) else 0
     if not problems.require(size <= _MOST_BYTES, "text", f"at most {_MOST_BYTES} bytes", size):
         return {}
     try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)  # type: ignore[arg-type]
     except (ValueError, RecursionError, TypeError) as error:
         problems.add(f"text: expected the JSON of Budget.to_json, got an error: {error}")
         return {}
-    if not _has_keys(problems, "ledger", found, _TOP):
+    old = isinstance(found, dict) and "digest" not in found
+    if not _has_keys(problems, "ledger", found, _TOP[:-1] if edited and old else _TOP):
         return {}
     problems.require(found["kind"] == _KIND, "kind", repr(_KIND), found["kind"])
-    same = type(found["version"]) is int and found["version"] == _VERSION
+    versions = {_VERSION, 1} if edited and old else {_VERSION}
+    same = type(found["version"]) is int and found["version"] in versions
     problems.require(same, "version", f"{_VERSION}, which this version reads", found["version"])
     listed = isinstance(found["entries"], list)
     problems.require(listed, "entries", "a list", type(found["entries"]).__name__)
-    return found
+    if not edited and found["digest"] != _digest(found):
+        expected = (
+            f"{_digest(found)!r} for what the text says (it was edited or damaged since it was "
+            "written; edited=True reads it all the same)"
+        )
+        problems.require(False, "digest", expected, found["digest"])
+    return found if listed else {}
 
 
 def _has_keys(problems: Problems, name: str, data: Any, keys: tuple[str, ...]) -> bool:  # noqa: ANN401
@@ -364,10 +399,13 @@ def _has_keys(problems: Problems, name: str, data: Any, keys: tuple[str, ...]) -
 
 def _fraction(problems: Problems, name: str, value: object, *, high: float) -> Fraction | float:
     """A number written as 'p/q', from 0 to `high`."""
+    found: Fraction | float = math.inf
+    good = isinstance(value, str)
     try:
-        found = math.inf if value == "inf" else Fraction(str(value))
-        good = isinstance(value, str) and 0 <= found <= high and _text(found) == value
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        if isinstance(value, str) and value != "inf":
+            found = Fraction(value if _RATIONAL.fullmatch(value) else "-1")
+        good = good and 0 <= found <= high and _text(found) == value
+    except ZeroDivisionError:
         good = False
     expected = f"a number p/q in lowest terms, from 0 to {high:g}"
     return found if problems.require(good, name, expected, value) else Fraction(0)
@@ -390,7 +428,7 @@ def _read_noise(problems: Problems, name: str, data: Any) -> Any:  # noqa: ANN40
         values["loss"] = _fraction(problems, f"{name}.loss", values["loss"], high=1e99)
     try:
         found = kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         problems.add(f"{name}: {error}")
         return None
     same = json.dumps(_written(found)) == json.dumps({"family": family, **data})
@@ -453,6 +491,9 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
 
     shares = _numbered(problems, f"{name}.coordinates", data["coordinates"], coordinate)
     samples = _numbered(problems, f"{name}.sampled", data["sampled"], sampled)
+    relation = data["relation"]
+    stated_one = isinstance(relation, str) and relation in RELATIONS
+    problems.require(stated_one, f"{name}.relation", " or ".join(map(repr, RELATIONS)), relation)
     failure = _fraction(problems, f"{name}.failure", data["failure"], high=1.0)
     stated = data["stated"]
     guarantee = None
@@ -464,7 +505,7 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
             guarantee = Stated(epsilon, Fraction(delta))
     if len(problems.found) > before:
         return nothing
-    one = Ledger(shares, Fraction(failure), samples, data["relation"], guarantee)
+    one = Ledger(shares, Fraction(failure), samples, relation, guarantee)
     return Entry(what, times, one)
 
 

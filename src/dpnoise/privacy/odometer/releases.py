@@ -8,7 +8,9 @@ for each coordinate of a set.
 **Independent noise for a sensitivity set** is counted as coordinates that dominate it among other
 releases. A pair of distributions that dominates all differences of a set is known
 
-- for noise that falls with |t| and any set: the corner of the box around it;
+- for noise that falls with |t| and any set: the corner of the box around it; where true differences
+  have few entries (`Sensitivity.differences`), as many of the largest change, where scales are
+  smallest;
 - for log-concave noise of one distribution and a set whose extreme points are one of them with
   coordinates permuted and signs changed: that extreme point, as 1 - delta is a log-concave
   function of the difference (docs/joint-noise.md, section 2), of every block of a product;
@@ -51,7 +53,7 @@ from dpnoise.privacy.odometer.ledger import (
     pure_share,
     stated,
 )
-from dpnoise.privacy.sampled.relations import FIXED
+from dpnoise.privacy.sampled.pairs import FIXED
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
 from dpnoise.sensitivity.base import Sensitivity
@@ -98,15 +100,21 @@ def _in_set(problems: Problems, noise: Any, ball: Sensitivity) -> Ledger:  # noq
 def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
     """The largest changes of a set that is a box, as independent noise is accounted for.
 
-    To that noise, symmetric about 0, a set is as its hull with all signs.
+    To that noise, symmetric about 0, signs do not matter.
     """
-    if not isinstance(sensitivity, Sensitivity):
-        return sensitivity
-    hull = sensitivity.unconditional_hull
-    if hull.norm(hull.box) > 1.0:
+    if not isinstance(sensitivity, Sensitivity) or not _reaches_corner(sensitivity):
         return sensitivity
     sides = sensitivity.box.tolist()
     return sides if len(sides) > 1 else sides[0]
+
+
+def _reaches_corner(ball: Sensitivity) -> bool:
+    """Whether one difference moves all coordinates as far as they can, up to signs."""
+    for _, factor in ball.factors():
+        true = factor.differences
+        if factor.norm(factor.box) > 1.0 if true is None else true.moved < true.of:
+            return False
+    return True
 
 
 def _independent(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
@@ -134,9 +142,8 @@ def _listed(problems: Problems, noise: Sequence[Any], ball: Sensitivity) -> Ledg
             found = integer_ledger(noise, ball)
         if found is not None:
             return found
-    hull = ball.unconditional_hull
     shares = read_shares(problems, noise, ball.box.tolist(), 1)
-    return Ledger(shares, counted_as="" if hull.norm(hull.box) <= 1.0 else BOX)
+    return Ledger(shares, counted_as="" if _reaches_corner(ball) else BOX)
 
 
 def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401, PLR0911
@@ -251,8 +258,7 @@ def _in_box(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger | None:
     for noise, size in zip(noises, ball.box.tolist(), strict=True):
         if size > 0.0:
             shares[noise, size] = shares.get((noise, size), 0) + 1
-    hull = ball.unconditional_hull
-    more = "" if hull.norm(hull.box) <= 1.0 else BOX
+    more = "" if _reaches_corner(ball) else BOX
     return Ledger(shares, counted_as=more) if is_vouched(shares) else None
 
 
@@ -288,8 +294,12 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
         square = ball.largest_power_sum(_weights(scales, ball.box, noise.sigma), 2)
         shares[Gaussian(1.0), as_double_above(root_above(square))] = 1
         return Ledger(shares) if is_vouched(shares) else None
-    for first, factor in ball.unconditional_hull.factors():
+    for first, factor in ball.factors():
         here = scales[first : first + factor.dimension]
+        if factor.differences is not None:
+            at = np.argsort(here, kind="stable")[: factor.differences.moved]
+            _add(shares, noise, factor.box[at], here[at])
+            continue
         corner = _corner(noise, here, factor)
         if corner is None and isinstance(noise, Laplace):
             size = factor.largest_power_sum(_weights(here, factor.box, noise.beta), 1)

@@ -8,12 +8,11 @@ alone has a closed form. docs/sampling.md has the proofs.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize
 
-from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import (
     Inversion,
     LogBounds,
@@ -25,16 +24,24 @@ from dpnoise.privacy.inversion.inversion import (
 from dpnoise.privacy.inversion.transform import USABLE, LossTransform
 from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.sampled.lines import (
-    ADDED,
     CLOSE,
     DEEP,
     DEEPEST,
-    REMOVED,
     STEEP,
     UNKNOWN,
     Lines,
     sharper,
     with_rest,
+)
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
+    GAUSSIAN,
+    NOTHING,
+    REMOVED,
+    Kind,
+    Pair,
+    one_step,
+    pair_of,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
 from dpnoise.privacy.sampled.transform import (
@@ -48,9 +55,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dpnoise._types import Array
+    from dpnoise.privacy.sampled.stretches import StretchLoss
 
-_RTOL, _SECONDS = 1e-8, 0.4  # relative gap to aim at, and time for one epsilon
-_CLOSED = 1e-11  # relative error of the closed form of one step
+_SECONDS, _ROUGH_SECONDS = 0.4, 0.1  # for one epsilon
+_CLOSED = 1e-11  # relative rounding of the chance of a sample
 _TRIES, _WIDENINGS = 3, 25
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
@@ -61,42 +69,16 @@ _ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
+_LEAST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
 _MOST_GROWTH = 15.0  # of the distance of an end from the root
 _SMALLEST = 1e-12  # epsilon next to which ends are looked for
-MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
-_NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
-
-
-class Step(NamedTuple):
-    """Gaussian noise of a noise multiplier on a Poisson sample of a rate in (0, 1]."""
-
-    sigma: float
-    rate: float
+_ROUGH_WORK = 3e5  # evaluations of a rough delta
+MOST_WORK, _MOST_SEARCH = 1.5e6, 1.2e6  # evaluations of a direction, and of these for a search
 
 
 class _Spent(Exception):  # noqa: N818
     """No evaluations are left for a search."""
-
-
-def one_step(step: Step, epsilon: float, direction: str) -> float:
-    """Log delta of one step, in closed form, of a relative error of at most 1e-11."""
-    mu, q = 1.0 / step.sigma, step.rate
-    rise = math.expm1(min(epsilon, 700.0))
-    if direction == REMOVED or q == 1.0:
-        near = epsilon - math.log(q) < 700.0
-        inner = math.log1p(rise / q) if near else epsilon + log_rest(epsilon) - math.log(q)
-        return math.log(q) + float(gaussian_log_delta(mu, inner))
-    share = q - rise * (1.0 - q)  # 1 - (1 - q) e^epsilon
-    if share <= 0.0:
-        return -math.inf
-    inner = max(math.log(q) + epsilon - math.log(share), 0.0)
-    return math.log(share) + float(gaussian_log_delta(mu, inner))
-
-
-def log_rest(epsilon: float) -> float:
-    """Log (1 - e^-epsilon)."""
-    return math.log(-math.expm1(-epsilon)) if epsilon > 0.0 else -math.inf
 
 
 class Composition:
@@ -108,7 +90,7 @@ class Composition:
 
     def __init__(
         self,
-        steps: Mapping[Step, int],
+        steps: Mapping[Kind, int],
         other: LossTransform | None = None,
         *,
         fast: bool = True,
@@ -126,25 +108,29 @@ class Composition:
         self.alone = not len(other.losses) and other.gaussian == plain
         self.uncut = False  # set where a cut makes no difference, which saves time
         self.wide = False  # set where the bounds were seen to say nothing
-        self.close = CLOSE  # the gap of log delta at which one line is enough
+        self.close = CLOSE  # the gap of log delta that is close enough
         self._lattices: dict[str, Rounded] = {}
         self._steep: float | None = None  # of the cut for one delta
         self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
-        self._found: dict[tuple[str, float, float], Inversion] = {}
-        self._hidden: dict[tuple[str, float, float], str] = {}  # by rounding, with the message
+        self._found: dict[tuple[str, float, float, float], Inversion] = {}
+        self._hidden: dict[
+            tuple[str, float, float, float], str
+        ] = {}  # by rounding, with the message
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
         self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
-        self._most = MOST_WORK
-        self._last: tuple[tuple[float, str, float] | None, LogBounds] = None, UNKNOWN
-        square = math.fsum(
-            n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
+        self.most = MOST_WORK  # evaluations of a direction
+        self._lost = 0.0  # evaluations of what is not kept
+        self._told_at: dict[float, LogBounds] = {}  # of one epsilon, too
+        # The root of about the variance of the loss; squares of the smallest rates are 0.
+        parts = [
+            step.rate * math.sqrt(n * math.expm1(min(step.sigma**-2, _MOST_SQUARE)))
             for step, n in self.steps.items()
-        )
-        self._square = square + other.gaussian
+        ]
+        self._spread = math.hypot(*parts, math.sqrt(other.gaussian))
         self._fast = fast
-        simple = fast and self.steps and other.infinite == 0.0
-        self._lines = Lines(self._transform, self._square) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
+        simple = fast and self._spread > _LEAST_SPREAD and other.infinite == 0.0 and self.steps
+        self._lines = Lines(self._transform, self._spread) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
 
     @property
     def _lattice_serves(self) -> bool:
@@ -154,7 +140,7 @@ class Composition:
 
     def _rounded(self, direction: str) -> Rounded:
         if direction not in self._lattices:
-            steps = [(*step, n) for step, n in self.steps.items()]
+            steps = [(step.sigma, step.rate, n) for step, n in self.steps.items()]
             self._lattices[direction] = Rounded(steps, removed=direction == REMOVED)
         return self._lattices[direction]
 
@@ -163,25 +149,23 @@ class Composition:
     ) -> MixedTransform | LossTransform:
         if not self.steps:
             return self.other
-        losses = []
+        losses: list[SampledGaussianLoss] = []
         for step, n in self.steps.items():
             own = max(log_rest - math.log(n * len(self.steps)), DEEPEST)
             bend = max(1.0, steep / (step.sigma**2 * max(-math.log(step.rate), 0.7)))
             rest = own if log_rest > -math.inf else -math.inf
-            losses.append(self._loss(step, direction, rest, bend))
+            losses.append(self._loss(step, direction, rest, bend))  # type: ignore[arg-type]  # or of its interface
         return MixedTransform(self.other, list(zip(losses, self.steps.values(), strict=True)))
 
-    def _one(self, step: Step, epsilon: float, direction: str) -> float:
-        """Log delta of one step."""
-        return one_step(step, epsilon, direction)
-
     def _loss(
-        self, step: Step, direction: str, log_rest: float, steep: float
-    ) -> SampledGaussianLoss:
+        self, step: Kind, direction: str, log_rest: float, steep: float
+    ) -> SampledGaussianLoss | StretchLoss:
         """The loss of one step, cut where `log_rest` is finite."""
         removed = direction == REMOVED
         rest = log_rest if removed else -math.inf
-        return SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=steep)
+        return SampledGaussianLoss(
+            step.sigma, step.rate, removed=removed, log_rest=rest, steep=steep
+        )
 
     def _cuts(self, direction: str) -> bool:
         """Whether steps have outputs that matter at large tilts only."""
@@ -191,15 +175,17 @@ class Composition:
         if self._work > self._most:
             message = "sampled losses: out of reach: expected fewer steps or more noise"
             raise ValueError(message)
-        key = (direction, log_rest, steep)
+        key = (direction, log_rest, steep, self.close)
         if key in self._hidden:
             raise ValueError(self._hidden[key])
         if key not in self._found:
             transform = self._transform(direction, log_rest, steep)
+            seconds = _SECONDS if self.close < _ROUGH else _ROUGH_SECONDS
             try:
-                self._found[key] = Inversion(transform, _RTOL, _SECONDS)  # type: ignore[arg-type]  # of its interface
+                self._found[key] = Inversion(transform, self.close, seconds, kept=True)  # type: ignore[arg-type]  # of its interface
             except ValueError as error:
                 self._hidden[key] = str(error)
+                self._lost += transform.evaluations
                 raise
         return self._found[key]
 
@@ -209,17 +195,20 @@ class Composition:
         More releases never lower delta; a release that is not sampled shows nothing.
         """
         worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
-        low = max(self._one(step, epsilon, direction) for step in worst) - _CLOSED
+        low = max(one_step(pair_of(step, direction), epsilon).lower for step in worst)
         high = self._chernoff(epsilon, direction)
-        if not self.alone:
-            return low, high
+        return low, min(self.log_seen, high)
+
+    @property
+    def log_seen(self) -> float:
+        """The log chance that any sample has the record, beyond which delta never is."""
         spared = math.fsum(
             n * math.log1p(-step.rate) if step.rate < 1.0 else -math.inf
             for step, n in self.every.items()
         )
-        return low, min(math.log(-math.expm1(spared)) + _CLOSED, high)
+        return min(math.log(-math.expm1(spared)) + _CLOSED, 0.0) if self.alone else 0.0
 
-    def _plain(self, step: Step, c: Array, direction: str) -> Array:  # noqa: ARG002
+    def _plain(self, step: Kind, c: Array, direction: str) -> Array:  # noqa: ARG002
         """Log M at tilts of a step whose sample has the record in any case."""
         return 0.5 * c * (c + 1.0) / step.sigma**2
 
@@ -275,31 +264,44 @@ class Composition:
     @property
     def _work(self) -> float:
         """Evaluations so far."""
-        return sum(one.transform.evaluations for one in self._found.values()) - self._before
+        kept = sum(one.transform.evaluations for one in self._found.values())
+        return kept + self._lost - self._before
+
+    @property
+    def _most(self) -> float:
+        """Evaluations that may be used for a direction."""
+        return self.most if self.close < _ROUGH else min(self.most, _ROUGH_WORK)
+
+    @property
+    def work(self) -> float:
+        """Evaluations in all."""
+        return self._work + self._before
 
     @property
     def _distance(self) -> float:
         """A bound on log delta at 0, the total variation: half the root of chi^2."""
         flat = all(step.sigma**-2 <= _MOST_SQUARE for step in self.every)
-        if not (self.alone and flat and self._square <= _MOST_SQUARE):
+        square = self._spread * self._spread
+        if not (self.alone and flat and self._spread > 0.0 and square <= _MOST_SQUARE):
             return 0.0
-        return 0.5 * math.log(math.expm1(self._square)) - math.log(2.0) + 1e-9
+        if square > _SMALL_SQUARE:
+            return 0.5 * math.log(math.expm1(square)) - math.log(2.0) + 1e-9
+        # The root of e^x - 1 is at most that of x e^x.
+        return math.log(self._spread) + 0.5 * square - math.log(2.0) + 1e-9
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
         self.shares, self.log_cut = Shares(), -math.inf
         if not self.every and self.alone:
-            return _NOTHING
+            return NOTHING
         if self.alone and sum(self.every.values()) == 1:
             ((step, _),) = self.every.items()
-            exact = self._one(step, epsilon, direction)
-            return LogBounds(exact - _CLOSED, exact, min(exact + _CLOSED, 0.0))
+            return one_step(pair_of(step, direction), epsilon)
         if not self.steps and self.alone:  # Gaussian noise on all data
-            exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
-            error = 1e-11 + 1e-15 * (10.0 - 3.0 * exact)
-            return LogBounds(exact - error, exact, min(exact + error, 0.0))
+            whole = Pair(REMOVED, GAUSSIAN, math.sqrt(self.other.gaussian), 1.0)
+            return one_step(whole, epsilon)
         if direction == ADDED and epsilon >= self._largest:
-            return _NOTHING
+            return NOTHING
         found = UNKNOWN
         if self._lines is not None:
             found = self._lines.log_delta(epsilon, direction, guess, self.close)
@@ -319,7 +321,7 @@ class Composition:
         self, found: LogBounds, low: float, high: float, epsilon: float, direction: str
     ) -> LogBounds:
         """Bounds within others, and within sharper ones where they are wide."""
-        if found.upper - low > 1.0:
+        if found.upper - max(found.lower, low) > 1.0:
             self._sharpen(direction)
             high = min(high, self._chernoff(epsilon, direction))
         upper = max(min(found.upper, high), low)
@@ -335,6 +337,8 @@ class Composition:
         best = LogBounds(-math.inf, 0.0, 0.0)
         # ends: the closest bounds so far, which hold
         for _ in range(_TRIES):
+            if best.gap < math.inf and self._work > self._most:
+                break
             cut = self._inversion(direction, aim, steep)
             tilt, _ = cut._saddle(epsilon)  # noqa: SLF001
             rest = cut.transform.log_cut  # type: ignore[attr-defined]  # of its interface
@@ -377,6 +381,13 @@ class Composition:
 
     def epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
         """Bounds on the least epsilon in one direction; the upper one is infinite above 1e6."""
+        low, high = self._epsilon(log_delta, direction)
+        largest = self._largest_of(direction)
+        high = min(high, largest) if largest <= MOST_EPSILON else high
+        return min(low, high), high
+
+    def _epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
+        """The same where the largest loss is not looked at."""
         if self.every and min(self._known(0.0, direction)[1], self._distance) <= log_delta:
             return 0.0, 0.0
         if self._lines is not None and sum(self.every.values()) > 1:
@@ -387,7 +398,7 @@ class Composition:
                 other = self._rounded(direction).epsilon(log_delta)
                 return self._joined(found, other, log_delta, direction)
         self._before, self._seen = self._before + self._work, (0.0, math.inf)
-        self._last = None, UNKNOWN
+        self._told_at = {}
         try:
             low, high = self._searched(log_delta, direction)
         except _Spent:
@@ -396,19 +407,16 @@ class Composition:
         low = min(low, high)
         if high > (1.0 + _ROUGH) * low:
             self._sharpen(direction)
-            known = min(
-                self._chernoff_epsilon(log_delta, direction)[0], self._largest_of(direction)
-            )
+            known = self._chernoff_epsilon(log_delta, direction)[0]
             high = min(high, max(known, low) if known <= MOST_EPSILON else math.inf)
             low = min(max(low, self._alone_epsilon(log_delta, direction)), high)
         return low, high
 
     def _told(self, epsilon: float, direction: str, log_delta: float) -> LogBounds:
         """Bounds on log delta, which are ends of the epsilon for one."""
-        if self._last[0] == (epsilon, direction, log_delta):
-            return self._last[1]
-        found = self.log_delta(epsilon, direction, log_delta)
-        self._last = (epsilon, direction, log_delta), found
+        if epsilon in self._told_at:
+            return self._told_at[epsilon]
+        found = self._told_at[epsilon] = self.log_delta(epsilon, direction, log_delta)
         low, high = self._seen
         if found.lower >= log_delta:
             low = max(low, epsilon)
@@ -425,7 +433,7 @@ class Composition:
         each = (self._single(step).epsilon(log_delta, direction)[0] for step in worst)
         return max(each, default=0.0)
 
-    def _single(self, step: Step) -> Composition:
+    def _single(self, step: Kind) -> Composition:
         """One step alone."""
         return Composition({step: 1})
 
@@ -433,7 +441,7 @@ class Composition:
         """Bounds on the least epsilon by a search over bounds on delta."""
 
         def excess(epsilon: float) -> float:
-            if self._work > min(_MOST_SEARCH, self._most):
+            if epsilon not in self._told_at and self._work > min(_MOST_SEARCH, self._most):
                 raise _Spent
             found = self._told(epsilon, direction, log_delta)
             return min(max(found.estimate - log_delta, -_CLIP), _CLIP)
@@ -471,8 +479,14 @@ class Composition:
                         break
                     low, high = 0.0, low
         root = high
-        if low < high:
-            root = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
+        # Where delta at 0 is what is asked for, give or take rounding, nothing changes its sign.
+        above, below = excess(low), excess(high)
+        if above > 0.0 >= below:
+            near, slope = (high if -below < above else low), (below - above) / (high - low)
+            found = by_tangents(excess, near, slope, high) if near > 0.0 else None
+            if found is None or not low <= found <= high:
+                found = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
+            root = found
         return self._certified(root, log_delta, direction)
 
     def _near(
@@ -525,6 +539,7 @@ class Composition:
                 found = self._rounded(direction).log_delta(epsilon, rough=True)
             if found.gap <= 1.0:
                 return found.estimate
+        self.close = max(self.close, _ROUGH)
         return self.log_delta(epsilon, direction, guess).estimate
 
     def worst_log_delta(
@@ -559,7 +574,7 @@ class Composition:
         if len(self.other.copies) or self.other.gaussian > 0.0:
             total += self.other.log_real(TILTS) + USABLE * len(self.other.copies)
         for step, n in self.steps.items():
-            total += n * log_moments(*step, removed=direction == REMOVED)
+            total += n * log_moments(step.sigma, step.rate, removed=direction == REMOVED)
         bounds = total - TILTS * epsilon * (1.0 - 1e-12) + log_payoff(TILTS)
         return float(np.nanmin(bounds, initial=math.inf)) + 1e-9 <= log_delta
 
@@ -602,7 +617,7 @@ class Composition:
         step, here = _STRIDE * root, self._told(root, direction, log_delta)
         # ends: bounds are taken on either side of wherever it ends
         for _ in range(_POLISH):
-            there = self.log_delta(root + step, direction, log_delta)
+            there = self._told(root + step, direction, log_delta)
             fall = here.estimate - there.estimate
             if not math.isfinite(fall):  # next to the largest loss: what was seen is all there is
                 return 0.0, math.inf

@@ -14,7 +14,7 @@ from dpnoise.privacy.sampled.mechanism import (
     deltas_of,
     sides_of,
 )
-from dpnoise.privacy.sampled.relations import REPLACED
+from dpnoise.privacy.sampled.pairs import REPLACED
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ import numpy as np
 
 from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.inversion.trapezoid import log_payoff, product_on_line
+from dpnoise.privacy.sampled.pairs import ADDED, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.sampled.transform import MixedTransform
 
-REMOVED, ADDED = "removed", "added"
 DEEP = 25.0  # the share beyond the cut is e^-25 of delta
 _SHALLOW = 18.0  # and then e^-18
 DEEPEST = -760.0  # of its logarithm
@@ -89,13 +89,13 @@ class Lines:
     """The lines that were used last, one for each direction.
 
     `transform` gives the transform for a direction, the log chance of what is cut and the steepness
-    of the cut, and `square` is about the variance of the loss.
+    of the cut, and `spread` is about the standard deviation of the loss.
     """
 
     def __init__(
-        self, transform: Callable[[str, float, float], MixedTransform], square: float
+        self, transform: Callable[[str, float, float], MixedTransform], spread: float
     ) -> None:
-        self._transform, self._spread = transform, math.sqrt(square)
+        self._transform, self._spread = transform, spread
         self._last: dict[str, Contour] = {}
         self._tilts: dict[tuple[str, _Aim], Tilts | None] = {}
 

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import MINIMUM_DELTA, Problems, is_integer
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
-from dpnoise.privacy.sampled.relations import (
+from dpnoise.privacy.sampled.composition import Composition
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
     FIXED,
     GAUSSIAN,
     LAPLACE,
     POISSON,
+    REMOVED,
     REPLACED,
     Kind,
-    PairComposition,
 )
+from dpnoise.privacy.sampled.relations import PairComposition
 from dpnoise.sensitivity.relation import ADD_REMOVE, RELATIONS, REPLACE_ONE
 
 if TYPE_CHECKING:
@@ -323,7 +325,7 @@ def composition_of(
     """
     plain = all(kind[2:] == (GAUSSIAN, POISSON) for kind in kinds)
     if plain and relation == ADD_REMOVE:
-        return Composition({Step(*kind[:2]): n for kind, n in kinds.items()}, other, fast=fast)
+        return Composition(kinds, other, fast=fast)
     return PairComposition(kinds, relation, other)
 
 

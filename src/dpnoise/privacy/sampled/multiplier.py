@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scipy import optimize
 
 from dpnoise._validation import MINIMUM_DELTA, Problems, is_integer
-from dpnoise.privacy.sampled.composition import REMOVED, Composition
 from dpnoise.privacy.sampled.mechanism import (
     LARGEST,
     MOST_STEPS,
@@ -23,19 +22,18 @@ from dpnoise.privacy.sampled.mechanism import (
     composition_of,
     relation_of,
 )
-from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, REMOVED, Kind
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpnoise.privacy.inversion.inversion import LogBounds
+    from dpnoise.privacy.sampled.composition import Composition
     from dpnoise.privacy.sampled.relations import PairComposition
 
-_MOVES, _POLISH, _SECANTS = 50, 6, 15
-_STRIDE = 1e-3  # of the logarithm of a multiplier, for a slope
+_MOVES, _FEW_MOVES, _POLISH, _SECANTS = 50, 2, 6, 15
 _CLIP = 700.0
-_FIRST, _NEAR, _MOST_MOVE = 0.1, 1e-3, 0.5  # strides of it
+_MOST_WORK = 4e6  # evaluations, after which any multiplier that is known to do is enough
+_FIRST, _NEAR, _ABOUT, _MOST_MOVE = 0.1, 1e-3, 0.02, 0.5  # strides of the logarithm of a multiplier
 _ROUGH = 1e-2  # gap of log delta where the multiplier is far off
 _AIM, _ENOUGH, _GAP = 0.35, 0.65, 0.3  # shares of the tolerance: the aim, what is left, gaps
 
@@ -111,7 +109,9 @@ class _MultiplierSearch:
     def __init__(self, epsilon: float, delta: float, kind: Kind, steps: int, relation: str) -> None:
         self.epsilon, self.log_delta = epsilon, math.log(delta)
         self.kind, self.steps, self.relation = kind, steps, relation
-        self._rough: dict[float, float] = {}
+        self.known: dict[float, float] = {}  # excess, about
+        self._work = 0.0  # evaluations so far
+        self._kept = math.inf  # the least multiplier that was seen to keep the budget
 
     def composed(self, at: float) -> Composition | PairComposition:
         """The steps with a multiplier."""
@@ -124,11 +124,15 @@ class _MultiplierSearch:
 
     def rough(self, at: float) -> float:
         """About the excess, in one direction."""
-        if at not in self._rough:
-            side = REMOVED if self.relation == ADD_REMOVE else REPLACED
-            found = self.composed(at).rough_log_delta(self.epsilon, side, self.log_delta)
-            self._rough[at] = self.excess(found)
-        return self._rough[at]
+        if at not in self.known:
+            if self.relation == ADD_REMOVE:
+                composed = self.composed(at)
+                found = composed.rough_log_delta(self.epsilon, REMOVED, self.log_delta)
+                self._work += composed.work
+            else:
+                found = self.bounds(at, _ROUGH).estimate
+            self.known[at] = self.excess(found)
+        return self.known[at]
 
     def approximate(self, at: float) -> float:
         """The same by a saddle point approximation; NaN where there is none, or out of range."""
@@ -149,16 +153,41 @@ class _MultiplierSearch:
         """Bounds on log delta, no closer than by a gap."""
         composed = self.composed(at)
         composed.close = max(composed.close, gap)
-        return bounds_of(composed, self.epsilon, self.log_delta, upper=True)
+        found = bounds_of(composed, self.epsilon, self.log_delta, upper=True)
+        self._work += composed.work
+        if found.upper <= self.log_delta:
+            self._kept = min(self._kept, at)
+        return found
+
+    @property
+    def spent(self) -> float:
+        """How often there was enough work: 0.0 until then."""
+        return self._work // _MOST_WORK
+
+    @property
+    def settled(self) -> float | None:
+        """A multiplier that was seen to keep the budget, once there was enough work."""
+        return math.exp(self._kept) if self.spent and self._kept < math.inf else None
 
 
 def _minimum(  # noqa: PLR0917
     epsilon: float, delta: float, kind: Kind, steps: int, rtol: float, relation: str
 ) -> float:
     search = _MultiplierSearch(epsilon, delta, kind, steps, relation)
-    near = _near(search)
+    if search.composed(math.log(SMALLEST)).log_seen <= search.log_delta:
+        return SMALLEST
+    if relation == ADD_REMOVE:
+        near = _near(search)
+    else:  # about that of a record added or removed that counts twice
+        poisson = Kind(kind.sigma, kind.rate)
+        near = _near(_MultiplierSearch(epsilon, delta, poisson, steps, ADD_REMOVE))
+        near = None if near is None else (near[0] + math.log(2.0), near[1])
     found = None if near is None else _by_secants(search, *near, rtol)
-    return _by_bracket(search, rtol) if found is None else found
+    if found is not None:
+        return found
+    root, slope = _root(search)
+    found = _by_secants(search, root, slope, rtol)
+    return _by_bracket(search, root, slope, rtol) if found is None else found
 
 
 def _near(search: _MultiplierSearch) -> tuple[float, float] | None:
@@ -168,8 +197,8 @@ def _near(search: _MultiplierSearch) -> tuple[float, float] | None:
     """
     quantile = math.sqrt(-2.0 * search.log_delta)
     spread = 2.0 * search.epsilon / (math.sqrt(quantile**2 + 2.0 * search.epsilon) + quantile)
-    square = spread**2 / (search.kind.rate**2 * search.steps)
-    at = after = -0.5 * math.log(math.log1p(square))
+    ratio = spread / (search.kind.rate * math.sqrt(search.steps))
+    at = after = -0.5 * math.log(math.log1p(ratio * ratio))
     value = there = search.approximate(at)
     move = math.copysign(_FIRST, value)
     # ends: at the end of the range of multipliers
@@ -201,8 +230,10 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
     rise, before, gap = slope / quantile, None, _ROUGH
     # ends: None: a search by a bracket instead
     for _ in range(_SECANTS):
+        if search.settled is not None or search.spent > 1.0:
+            return search.settled
         found = search.bounds(at, gap)
-        fine = gap <= _GAP * rtol * quantile * rise
+        fine = search.spent > 0.0 or gap <= _GAP * rtol * quantile * rise
         middle = quantile - math.sqrt(-2.0 * found.estimate)
         value = quantile - math.sqrt(-2.0 * found.upper) if fine else middle
         if before is not None and abs(at - before[0]) > rtol:  # of one kind: ends may be far apart
@@ -222,13 +253,16 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
             at = 0.5 * (low + high)
         far = abs(quantile * value)
         gap = max(_GAP * rtol * slope, _ROUGH * far if far > _ROUGH else 0.0)
+        gap = _ROUGH if search.spent else gap
     return None
 
 
-def _by_bracket(search: _MultiplierSearch, rtol: float) -> float:
-    root, slope = _root(search.rough)
+def _by_bracket(search: _MultiplierSearch, root: float, slope: float, rtol: float) -> float:
+    """A multiplier near a root of which the upper bound on delta keeps the budget."""
     # ends: bounds are taken with what is found
     for _ in range(_POLISH):
+        if search.settled is not None:
+            return search.settled
         step = search.excess(search.bounds(root).estimate) / slope
         root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
         if abs(step) <= 0.1 * rtol:
@@ -241,6 +275,7 @@ def _by_bracket(search: _MultiplierSearch, rtol: float) -> float:
         if miss <= 0.0:
             return math.exp(at)
         move += max(0.2 * rtol * 2.0**k, 1.05 * min(miss, 1.0) / slope)
+        move = 4.0 * max(move, _NEAR) if search.spent else move
     delta = math.exp(search.log_delta)
     message = (
         f"noise_multiplier: expected a budget that a multiplier up to {LARGEST:g} is known to "
@@ -249,10 +284,10 @@ def _by_bracket(search: _MultiplierSearch, rtol: float) -> float:
     raise ValueError(message)
 
 
-def _root(excess: Callable[[float], float]) -> tuple[float, float]:
-    """About the logarithm of a multiplier at which what falls with it is 0, and its fall there."""
+def _root(search: _MultiplierSearch) -> tuple[float, float]:
+    """About the logarithm of a multiplier at which the excess is 0, and its fall there."""
     smallest, most = math.log(SMALLEST), math.log(LARGEST)
-    low, high, stride = 0.0, 0.0, 0.5
+    low, high, stride, excess = 0.0, 0.0, 0.5, search.rough
     rises = excess(0.0) > 0.0
     # ends: the end of the range of multipliers; bounds are taken with what is found
     for _ in range(_MOVES):
@@ -265,8 +300,21 @@ def _root(excess: Callable[[float], float]) -> tuple[float, float]:
         if done:
             break
         stride *= 2.0
-    root = low if excess(low) <= 0.0 else high
+    root: float = low if excess(low) <= 0.0 else high
     if excess(low) > 0.0 >= excess(high):
-        root = float(optimize.brentq(excess, low, high, xtol=1e-4, rtol=1e-12))
-    fall = (excess(root - _STRIDE) - excess(root + _STRIDE)) / (2.0 * _STRIDE)
-    return root, max(fall, 1e-3)
+        # ends: bounds are taken with what is found
+        root, _ = optimize.brentq(
+            excess,
+            low,
+            high,
+            xtol=_ABOUT,
+            rtol=1e-12,
+            maxiter=_FEW_MOVES if search.spent else _MOVES,
+            full_output=True,
+            disp=False,
+        )
+    # The slope through the two of all that are known that are nearest.
+    (one, first), (other, second) = sorted(
+        search.known.items(), key=lambda known: abs(known[0] - root)
+    )[:2]
+    return root, max((first - second) / (other - one), 1e-3)

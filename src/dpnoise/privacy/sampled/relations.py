@@ -1,152 +1,53 @@
-"""Pairs of distributions that dominate one step on a sample, by noise, sampling and relation.
+"""Steps of any noise and sampling, for either relation, beside other releases.
 
-Poisson samples of rate q, with N_x the noise moved by x, |x| <= 1, in units of the noise:
-
-    record removed   (1 - q) N_0 + q N_1  against  N_0
-    record added     N_0  against  (1 - q) N_0 + q N_1
-    one replaced     (1 - q) N_0 + q N_1  against  (1 - q) N_0 + q N_-1
-
-Samples of m of n records, q = m / n, one replaced: for epsilon >= 0 no step has a larger delta than
-the first pair with a contribution of 2, nor for epsilon < 0 than the second. The symmetric pair
-with this curve, `REPLACED`, dominates each step; either of the two, in all steps, is attained.
-docs/sampling.md has the proofs.
+`dpnoise.privacy.sampled.pairs` has the pairs of distributions; here are their losses as stretches,
+and the composition of these. docs/sampling.md has the proofs.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
-from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import LogBounds
-from dpnoise.privacy.sampled.composition import (
+from dpnoise.privacy.sampled.composition import MOST_EPSILON, MOST_WORK, STEEP, Composition
+from dpnoise.privacy.sampled.lines import CLOSE
+from dpnoise.privacy.sampled.pairs import (
     ADDED,
-    MOST_EPSILON,
-    MOST_WORK,
+    FIXED,
+    GAUSSIAN,
+    LAPLACE,
+    LESS,
+    MORE,
     REMOVED,
-    STEEP,
-    Composition,
-    Step,
-    log_rest,
+    REPLACED,
+    Kind,
+    Pair,
+    largest_loss,
+    log_factor,
+    pair_of,
 )
 from dpnoise.privacy.sampled.stretches import Factor, Stretch, StretchLoss
 from dpnoise.privacy.sampled.transform import SampledGaussianLoss
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from dpnoise._types import Array
     from dpnoise.privacy.inversion.transform import LossTransform
 
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
-POISSON, FIXED = "poisson", "without replacement"
-# Directions where one record is replaced: what dominates, and what fixed samples attain.
-REPLACED, LESS, MORE = "replaced", "replaced: removed", "replaced: added"
-_HUGE = 700.0
-_LITTLE_WORK = 1e6  # evaluations for the record added in samples of a fixed size
+_LITTLE_WORK = 5e5  # evaluations for the record added in samples of a fixed size
+# Gaps of log delta for what is attained, and a distance from what dominates that asks for less.
+_CLOSER, _LITTLE = (1e-4, CLOSE), 1e-3
 _WIDE, _HALVINGS = 1.0, 6  # a gap of log delta, and of epsilon to look for a smaller one
+_HALVING = 1e5  # evaluations that take as long, at most
 
 
-class Kind(NamedTuple):
-    """A step: sigma or scale over the largest norm of a contribution, rate, noise, sampling."""
-
-    sigma: float
-    rate: float
-    noise: str = GAUSSIAN
-    sampling: str = POISSON
-
-
-class _Pair(NamedTuple):
-    """What one step is in one direction: a form of pair at a shift in units of the noise."""
-
-    form: str  # REMOVED, ADDED, REPLACED or FIXED
-    noise: str
-    shift: float
-    rate: float
-
-
-def pair_of(kind: Kind, direction: str) -> _Pair:
-    """The pair of a step in a direction."""
-    shift, form = 1.0 / kind.sigma, direction
-    if kind.sampling == FIXED or (direction == REPLACED and kind.rate == 1.0):
-        shift *= 2.0
-    if kind.sampling == FIXED:
-        form = {REPLACED: FIXED, LESS: REMOVED, MORE: ADDED}[direction]
-    elif direction in {LESS, MORE}:
-        form = REPLACED
-    if kind.rate == 1.0:
-        form = REMOVED  # one shift, whose curve is its own reflection
-    return _Pair(form, kind.noise, shift, kind.rate)
-
-
-def _plain_log_delta(noise: str, shift: float, epsilon: float) -> float:
-    """Log delta of noise against itself moved, at epsilon of any sign."""
-    if epsilon < 0.0:  # 1 - e^epsilon + e^epsilon delta(-epsilon)
-        rest = _plain_log_delta(noise, shift, -epsilon)
-        return float(np.logaddexp(math.log(-math.expm1(epsilon)), epsilon + rest))
-    if noise == GAUSSIAN:
-        return float(gaussian_log_delta(shift, epsilon))
-    return math.log(-math.expm1(0.5 * (epsilon - shift))) if epsilon < shift else -math.inf
-
-
-def one_step(pair: _Pair, epsilon: float) -> float:
-    """Log delta of one step at epsilon >= 0, in closed form."""
-    form, noise, m, q = pair
-    rise = math.expm1(min(epsilon, _HUGE))
-    if form in {REMOVED, FIXED} or q == 1.0:
-        near = epsilon - math.log(q) < _HUGE
-        inner = math.log1p(rise / q) if near else epsilon + log_rest(epsilon) - math.log(q)
-        return math.log(q) + _plain_log_delta(noise, m, inner)
-    if form == ADDED:
-        share = q - rise * (1.0 - q)  # 1 - (1 - q) e^epsilon
-        if share <= 0.0:
-            return -math.inf
-        inner = max(math.log(q) + epsilon - math.log(share), 0.0)
-        return math.log(share) + _plain_log_delta(noise, m, inner)
-    if noise == LAPLACE:
-        # Above epsilon where q e^w >= e^epsilon b - (1 - q), b = 1 - q + q e^-m.
-        low = math.expm1(-m)
-        log_more = math.log(rise) if 0.0 < epsilon < _HUGE else epsilon
-        log_more += math.log1p(q * low) - math.log(q)
-        more = math.exp(min(log_more, _HUGE)) if epsilon > 0.0 else 0.0
-        inner = -m if epsilon == 0.0 else float(np.logaddexp(-m, log_more))
-        if -0.5 < more + low < 1.0:
-            inner = math.log1p(more + low) if epsilon > 0.0 else -m
-        return math.log(q) + _plain_log_delta(noise, m, inner)
-    # Gaussian: above epsilon where x = e^(m y) exceeds the root of x^2 - c x - e^epsilon.
-    log_c = math.log(rise) if 0.0 < epsilon < _HUGE else epsilon
-    log_c = log_c + math.log1p(-q) - math.log(q) + 0.5 * m * m if epsilon > 0.0 else -math.inf
-    log_root = float(np.logaddexp(2.0 * log_c, math.log(4.0) + epsilon))
-    log_x = float(np.logaddexp(log_c, 0.5 * log_root)) - math.log(2.0)
-    first = _plain_log_delta(noise, m, log_x - 0.5 * m * m)
-    second = _plain_log_delta(noise, m, log_x + 0.5 * m * m)
-    return math.log(q) + float(np.logaddexp(first, epsilon - log_x - 0.5 * m * m + second))
-
-
-def largest_loss(pair: _Pair) -> float:
-    """The largest loss of one step, infinite for Gaussian noise but where a record is added."""
-    form, noise, m, q = pair
-    if form == ADDED:
-        return -math.log1p(q * math.expm1(-m)) if noise == LAPLACE else -math.log1p(-q)
-    if noise == GAUSSIAN:
-        return math.inf
-    top = _log_factor(q, m)
-    return top - _log_factor(q, -m) if form == REPLACED else top
-
-
-def _log_factor(q: float, w: float) -> float:
-    """Log (1 - q + q e^w)."""
-    small = q * math.expm1(min(w, _HUGE))
-    if small < 0.5 or q == 1.0:
-        return math.log1p(small) if q < 1.0 else w
-    return float(np.logaddexp(math.log1p(-q), math.log(q) + w))
-
-
-def loss_of(pair: _Pair, log_rest: float, steep: float) -> StretchLoss | SampledGaussianLoss:
+def loss_of(pair: Pair, log_rest: float, steep: float) -> StretchLoss | SampledGaussianLoss:
     """The loss of one step, cut as the arguments say where its outputs have no end."""
     if pair.noise == LAPLACE:
         return _laplace_loss(pair)
@@ -170,11 +71,11 @@ def loss_of(pair: _Pair, log_rest: float, steep: float) -> StretchLoss | Sampled
     return StretchLoss(q, parts, atoms, mean=m, log_rest=log_rest, steep=steep)
 
 
-def _laplace_loss(pair: _Pair) -> StretchLoss:
+def _laplace_loss(pair: Pair) -> StretchLoss:
     form, _, m, q = pair
     up = Factor(2.0, -m, 1.0, 1.0)
     away = up._replace(power=0.0, turn=-1.0)
-    top, low = _log_factor(q, m), _log_factor(q, -m)
+    top, low = log_factor(q, m), log_factor(q, -m)
     # Masses of the outputs beyond the record, without and with it.
     plain = -m - math.log(2.0)
     mixed = plain + top
@@ -207,10 +108,10 @@ class PairComposition(Composition):
         moved = {kind for kind in kinds if kind.rate == 1.0 and kind.noise == GAUSSIAN}
         first = REMOVED if relation == ADD_REMOVE else REPLACED
         # Gaussian noise on all data adds up, whatever the relation.
-        whole = {Step(1.0 / pair_of(kind, first).shift, 1.0): kinds[kind] for kind in moved}
+        whole = {Kind(1.0 / pair_of(kind, first).shift, 1.0): kinds[kind] for kind in moved}
         super().__init__(whole, other, fast=False)
         self.relation = relation
-        self.every = {kind: n for kind, n in kinds.items() if kind.rate > 0.0}  # type: ignore[misc]
+        self.every = {kind: n for kind, n in kinds.items() if kind.rate > 0.0}
         self.steps = {kind: n for kind, n in self.every.items() if kind not in moved}
 
     @property
@@ -223,10 +124,7 @@ class PairComposition(Composition):
         """Not looked at: `largest` tells it."""
         return math.inf
 
-    def _one(self, step: Kind, epsilon: float, direction: str) -> float:  # type: ignore[override]
-        return one_step(pair_of(step, direction), epsilon)
-
-    def _plain(self, step: Kind, c: Array, direction: str) -> Array:  # type: ignore[override]
+    def _plain(self, step: Kind, c: Array, direction: str) -> Array:
         pair = pair_of(step, direction)
         shift = 2.0 * pair.shift if pair.form == REPLACED else pair.shift
         square = 0.5 * c * (c + 1.0) * shift * shift
@@ -242,7 +140,7 @@ class PairComposition(Composition):
             return math.inf
         return self.largest(direction) * (1.0 + 1e-12)
 
-    def _single(self, step: Kind) -> PairComposition:  # type: ignore[override]
+    def _single(self, step: Kind) -> PairComposition:
         return PairComposition({step: 1}, self.relation)
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
@@ -253,6 +151,9 @@ class PairComposition(Composition):
         for _ in range(_HALVINGS):
             if found.upper - found.lower <= _WIDE or found.upper <= (guess or -math.inf):
                 break
+            if self._work > self._most:
+                break
+            self._lost += _HALVING
             epsilon *= 0.5
             less = super().log_delta(epsilon, direction, guess)
             upper = min(found.upper, less.upper)
@@ -264,11 +165,13 @@ class PairComposition(Composition):
 
     def _cuts(self, direction: str) -> bool:
         """Whether a step has outputs that matter at large tilts only."""
-        pairs = [pair_of(kind, direction) for kind in self.steps]  # type: ignore[arg-type]
+        pairs = [pair_of(kind, direction) for kind in self.steps]
         return any(pair.noise == GAUSSIAN and pair.form != ADDED for pair in pairs)
 
-    def _loss(self, step: Kind, direction: str, log_rest: float, steep: float) -> StretchLoss:  # type: ignore[override]
-        return loss_of(pair_of(step, direction), log_rest, steep)  # type: ignore[return-value]
+    def _loss(
+        self, step: Kind, direction: str, log_rest: float, steep: float
+    ) -> StretchLoss | SampledGaussianLoss:
+        return loss_of(pair_of(step, direction), log_rest, steep)
 
     def _variance(self, direction: str) -> float:
         """About the variance of the loss, where the record is rarely seen."""
@@ -278,7 +181,7 @@ class PairComposition(Composition):
             total += min(rise, 1e6)
         y = np.linspace(-8.0, 8.0, 161)
         for kind, n in self.steps.items():
-            form, noise, m, q = pair_of(kind, direction)  # type: ignore[arg-type]
+            form, noise, m, q = pair_of(kind, direction)
             if noise == LAPLACE:
                 w = np.abs(y) - np.abs(y - m), np.abs(y) - np.abs(y + m)
                 weight = 0.05 * np.exp(-np.abs(y))
@@ -309,42 +212,67 @@ class PairComposition(Composition):
             self._steep, guess = STEEP * tilt, max(one, 0.5 * most)
         return min(max(guess, 1e-9), MOST_EPSILON)
 
-    @property
-    def _shown(self) -> tuple[str, ...]:
-        """Directions that are attained, by which delta is bounded from below."""
-        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)  # type: ignore[attr-defined]
-        return (LESS, MORE) if fixed else (REPLACED,)
-
     def bounds(self, epsilon: float, guess: float | None = None) -> LogBounds:
         """Bounds on log delta where one record is replaced."""
         found = self.log_delta(epsilon, REPLACED, guess)
-        if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
+        if self._is_attained:
             return found
-        shares, log_cut = self.shares, self.log_cut
-        # Nothing is above the largest loss.
-        some = [one for one in self._shown if self._largest_of(one) > epsilon]
-        shown = [self.log_delta(epsilon, one, guess).lower for one in some]
-        lower = min(max(shown, default=-math.inf), found.upper)
+        shares, log_cut, lower = self.shares, self.log_cut, -math.inf
+
+        def shown(one: str, lower: float) -> float:
+            """The larger lower bound; nothing is above the largest loss."""
+            if self._largest_of(one) <= epsilon:
+                return lower
+            return max(lower, self.log_delta(epsilon, one, guess).lower)
+
+        for close in _CLOSER:
+            lower = self._shown(shown, lower, close)
+            if not found.upper - lower <= _LITTLE:
+                break
         self.shares, self.log_cut = shares, log_cut
+        lower = min(lower, found.upper)
         return LogBounds(lower, max(found.estimate, lower), found.upper)
 
     def epsilons(self, log_delta: float) -> tuple[float, float]:
         """Bounds on the least epsilon where one record is replaced."""
         low, high = self.epsilon(log_delta, REPLACED)
-        if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
+        if self._is_attained:
             return low, high
+
+        def shown(one: str, lower: float) -> float:
+            """The larger lower bound; no epsilon in a direction is above its largest loss."""
+            if self._largest_of(one) <= lower:
+                return lower
+            return max(lower, self.epsilon(log_delta, one)[0])
+
         low = 0.0
-        try:
-            for one in self._shown:
-                if self._largest_of(one) > low:  # or no epsilon in this direction is above it
-                    # Most often the record removed shows more, or hardly less.
-                    self._most = _LITTLE_WORK if one == MORE else MOST_WORK
-                    low = max(low, self.epsilon(log_delta, one)[0])
-        finally:
-            self._most = MOST_WORK
+        for close in _CLOSER:
+            low = self._shown(shown, low, close)
+            if not high - low <= _LITTLE * high:
+                break
         return min(low, high), high
+
+    @property
+    def _is_attained(self) -> bool:
+        """Whether the pair that dominates is attained."""
+        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)
+        return not fixed or (self.alone and sum(self.every.values()) == 1)
+
+    def _shown(self, shown: Callable[[str, float], float], lower: float, close: float) -> float:
+        """What directions that are attained show, by bounds with a gap.
+
+        Most often the record removed shows more, or hardly less.
+        """
+        self.close = close
+        try:
+            for one in (LESS, MORE):
+                self.most = _LITTLE_WORK if one == MORE else MOST_WORK
+                lower = shown(one, lower)
+        finally:
+            self.close, self.most = CLOSE, MOST_WORK
+        return lower
 
     def largest(self, direction: str) -> float:
         """The largest loss of all steps together, rounding included."""
-        losses = [n * largest_loss(pair_of(kind, direction)) for kind, n in self.every.items()]  # type: ignore[arg-type]
+        losses = [n * largest_loss(pair_of(kind, direction)) for kind, n in self.every.items()]
         return math.fsum(losses)

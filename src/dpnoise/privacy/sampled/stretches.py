@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _EPS = np.finfo(float).eps
 _DIGITS = 40.0  # a rule is off by about e^-40 of the integral, and by what it states
 _REACH = 11.0  # beyond, e^(-y^2 / 2) is below e^-60
+_RARER = 60.0  # outputs of a weight below e^-60 of the largest do not count at a large tilt
 _RARE = 50.0  # nodes of a weight below e^-50 of the largest do not count
 _ORDER = 24  # nodes of a panel
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
@@ -36,6 +37,9 @@ _WIDE, _WIDEST = 0.98 * math.pi, 16.0  # of Im w, and of Im y
 _SHARES = np.append(np.geomspace(0.003, 0.1, 6), np.linspace(0.15, 1.0, 14))
 _PATH = np.geomspace(1e-8, 1.0, 110)  # of the way up, of which some are tried
 _KEPT = np.arange(4, 110, 5)
+# Shares of a stretch, closer at its ends, by which what matters is found.
+_GRADES = np.concatenate([np.linspace(0.0, 1.0, 129), 2.0 ** -np.arange(1.0, 44.0)])
+_GRADES = np.concatenate([_GRADES, 1.0 - _GRADES])
 _CELL, _FINE = 0.2, 0.05  # of y
 _MOST_NODES, _MOST_CELLS = 60_000, 30_000
 _GROWTHS, _GROWTH = 20, 1.5  # of the number of panels
@@ -191,7 +195,7 @@ class StretchLoss:
         left, right = part.left, part.right
         log_rest = np.full(c.shape, -math.inf)
         if math.isfinite(left) and math.isfinite(right):
-            return left, right, log_rest
+            return self._narrowed(part, c, left, right, log_rest)
         edge = np.array([c.min(), c.max()])
         pull = np.array([[(f.power + x * f.turn) * f.slope for f in part.factors] for x in edge])
         steep = self.steep if part.cut else 0.0
@@ -207,7 +211,38 @@ class StretchLoss:
             height, _, _ = self._heights(part, self.fields(part, np.array([y])), c)
             # The slope is at least _REACH, and no step of a rule is above 0.9.
             log_rest = np.logaddexp(log_rest, height[:, 0])
-        return left, ends[0], log_rest
+        return self._narrowed(part, c, left, ends[0], log_rest)
+
+    def _narrowed(
+        self, part: Stretch, c: Array, left: float, right: float, log_rest: Array
+    ) -> tuple[float, float, Array]:
+        """The same at one large tilt, where nearly all that matters is on few outputs.
+
+        From 0 on the base density falls and each log A is monotone, so that their ends bound the
+        integrand between two outputs.
+        """
+        steepest = max(abs(one.slope) for one in part.factors)
+        if len(c) != 1 or left < 0.0 or abs(float(c[0])) * steepest <= _NEAR:
+            return left, right, log_rest
+        y = np.unique(np.clip(left + (right - left) * _GRADES, left, right))
+        at = self.fields(part, y)
+        r = np.array([one.power + float(c[0]) * one.turn for one in part.factors])
+        powers = r[:, None] * at.log_a
+        height = at.base + part.shift * float(c[0]) + powers.sum(axis=0)
+        most = np.maximum(powers[:, :-1], powers[:, 1:]).sum(axis=0)
+        most += at.base[:-1] + part.shift * float(c[0])
+        # Rounding of the sums of such sizes.
+        most += 1e-14 * (np.abs(at.base[:-1]) + abs(part.shift * float(c[0])) + np.abs(most))
+        kept = np.flatnonzero(most > float(height.max()) - _RARER)
+        if not kept.size:  # too large for doubles
+            return left, right, log_rest
+        first, last = int(kept[0]), int(kept[-1]) + 1
+        out = np.append(
+            most[:first] + np.log(np.diff(y)[:first]), most[last:] + np.log(np.diff(y)[last:])
+        )
+        if out.size:
+            log_rest = np.logaddexp(log_rest, float(special.logsumexp(out)))
+        return float(y[first]), float(y[last]), log_rest
 
     def _turned(
         self, part: Stretch, at: _Fields, reach: Array | float, eta: Array, *, lowest: bool = False
@@ -261,7 +296,7 @@ class StretchLoss:
         eta = min(_WIDE / steepest, _WIDEST) * _SHARES
         more = math.sqrt(4.0 * u * float(eta[-1]) * steepest)
         cell = _CELL / math.sqrt(1.0 + 2.0 * self.steep)
-        if (right - left + 2.0 * more) / cell > _MOST_CELLS:
+        if not right - left + 2.0 * more <= _MOST_CELLS * cell:
             return None
         y = np.arange(left - more, right + more + cell, cell)
         self.terms += len(y) * len(c) * (2.0 + (len(eta) if u > 0.0 else 0.0))
@@ -281,7 +316,7 @@ class StretchLoss:
         edge = edge + cost + math.log(2.0)
         target = np.maximum(edge - log_mass[:, None] + _DIGITS, 1.0)
         step = min(float(np.min(np.max(2.0 * math.pi * eta / target, axis=1))), 0.9)
-        if (right - left) / step > _MOST_NODES:
+        if not 0.0 < right - left <= _MOST_NODES * step:
             return None
         power = 2.0 * math.pi * eta / step
         log_error = np.min(edge - power - np.log(-np.expm1(-power)), axis=1)
@@ -381,13 +416,12 @@ class StretchLoss:
                 if rule is None:
                     error[k] += 0.0 if above is None else 1.0
                     continue
-                weight = np.exp(rule.heights)
+                both = np.array([0.0, value])
+                weight = np.exp(np.minimum(rule.heights + both[:, None], _FINITE))
                 kept, lost = weight.sum(axis=1)
-                lost *= math.exp(value)
-                weight[1] *= math.exp(value)
                 sizes = 4.0 * _EPS * (np.abs(rule.log_weight) + np.abs(rule.loss) + 8.0)
                 rounding = float(weight.sum(axis=0) @ (sizes + rule.loss_error))
-                missed = np.exp(rule.log_error + np.array([0.0, value])).sum()
+                missed = np.exp(np.minimum(rule.log_error + both, _FINITE)).sum()
                 far, most = float(off[k]), max(kept - lost, 0.0)
                 half = 0.5 * min(math.expm1(2.0 * far) * lost if far <= 1.0 else most, most)
                 delta[k] += most - half

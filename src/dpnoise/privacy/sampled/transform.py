@@ -210,7 +210,7 @@ class SampledGaussianLoss:
     def number(self, low: float, high: float, step: float) -> float:
         """How many nodes `nodes` has."""
         left, right = self.ends(low, high)
-        return (right - left) / step
+        return (right - left) / step if step > 0.0 else math.inf
 
     def log_real(self, c: Array) -> tuple[Array, Array]:
         """Log M at real arguments of shape (n,), and bounds on its error; infinite out of reach."""

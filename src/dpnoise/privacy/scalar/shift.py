@@ -36,8 +36,7 @@ from dpnoise.noise.integers import (
     DiscreteStaircase,
     IntegerNoise,
 )
-from dpnoise.noise.stepwise import Histogram, Staircase
-from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, HistogramShift, cells_of
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.scalar.integers import DiscreteLaplaceShift, IntegerShift, StaircaseShift
 from dpnoise.privacy.scalar.pieces import PieceShift
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
@@ -101,7 +100,6 @@ class NoShift:
 _OWN: dict[type[Noise], Callable[..., Shift]] = {
     Staircase: StaircaseShift,
     Subbotin: SubbotinShift,
-    Histogram: HistogramShift,
 }
 
 
@@ -137,9 +135,6 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
     if noise.step_width < math.inf:
         steps = float(np.max(sensitivity, initial=0.0)) / noise.step_width
         problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
-    if isinstance(noise, Histogram) and not problems.found:
-        cells = float(cells_of(noise, Fraction(float(np.max(sensitivity, initial=0.0)))))
-        problems.number("sensitivity / width of a cell", cells, high=float(MOST_SHIFTS))
     if ratio.size:
         bad = ratio[~good] if not good.all() else ratio
         problems.require(bool(good.all()), "sensitivity / E|T|", span, float(bad[0]))

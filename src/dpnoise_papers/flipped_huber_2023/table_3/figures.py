@@ -61,7 +61,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw printed numbers against ours for each data set, metric and mechanism.
 
     The sizes of the data sets' numbers differ by a thousand, so each is drawn in units of
-    the number that is printed for the Gaussian.
+    the number that is printed for the Gaussian, or of ours where the paper has no such data set.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     }
     chosen = (table["status"] == "ok") & (table["reading"] == CHOSEN)
     ours = {(row["dataset"], row["mechanism"]): row for row in table[chosen].to_dict("records")}
-    datasets = in_order(printed["dataset"])
+    datasets = in_order(table["dataset"])
     with house_style():
         figure = new_figure(PAGE, 1.3 + 0.42 * len(datasets))
         panels = figure.subplots(1, 2, sharey=True)
@@ -86,23 +86,30 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
         panels[0].set_ylim(len(datasets) - 0.5, -0.5)
         for axes, (column, name) in zip(panels, METRICS.items(), strict=True):
             for height, dataset in enumerate(datasets):
-                unit = paper[dataset, ROWS[0], column]["printed"]
+                known = paper.get((dataset, ROWS[0], column), {})
+                unit = known.get("printed") or ours.get((dataset, ROWS[0]), {}).get(column, np.nan)
                 for mechanism, shift in zip(ROWS, (-0.2, 0.2), strict=True):
-                    cell = paper[dataset, mechanism, column]
+                    cell = paper.get((dataset, mechanism, column), {})
                     row = ours.get((dataset, mechanism), {})
                     middle, low, high = (row.get(f"{column}{end}", np.nan) / unit for end in ENDS)
-                    theirs = cell["printed"] / unit
-                    entry = _Entry(height + shift, middle, low, high, theirs, cell["verdict"])
+                    theirs = cell.get("printed", np.nan) / unit
+                    entry = _Entry(
+                        height + shift, middle, low, high, theirs, cell.get("verdict", "")
+                    )
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
-                    f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
+                    f"1 = {unit:{'g' if known else '.3g'}}",
+                    (0, height), (2, 0), textcoords="offset points",
                     xycoords=axes.get_yaxis_transform(), va="center", color=GREY, bbox=GROUND,
                     zorder=4,
                 )  # fmt: skip
-            _scale(axes, f"{name}, in units of the printed Gaussian one")
+            whose = "the printed" if {*printed["dataset"]} & {*datasets} else "our"
+            _scale(axes, f"{name}, in units of {whose} Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
         seen = [
-            f"{mark}  {word}" for word, mark in SIGNS.items() if word in set(printed["verdict"])
+            f"{mark}  {word}"
+            for word, mark in SIGNS.items()
+            if word in set(printed["verdict"][printed["dataset"].isin(datasets)])
         ]
         figure.supxlabel("        ".join(seen), fontsize=TEXT, color=GREY)
     return figure
@@ -128,12 +135,12 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
             "not run", (entry.printed, height), (6, 0), textcoords="offset points",
             va="center", color=GREY, bbox=GROUND,
         )  # fmt: skip
-    else:
+    else:  # where nothing is printed, neither circle nor line is drawn
         axes.plot([entry.printed, entry.ours], [height] * 2, color=colour, lw=0.6, alpha=0.5)
         bar = [[entry.ours - entry.low], [entry.high - entry.ours]]
         axes.errorbar(entry.ours, height, xerr=bar, fmt="o", markersize=3, color=colour)
     axes.text(
-        1.01, height, SIGNS[entry.verdict], transform=axes.get_yaxis_transform(),
+        1.01, height, SIGNS.get(entry.verdict, ""), transform=axes.get_yaxis_transform(),
         va="center", color=colour,
     )  # fmt: skip
 

@@ -18,9 +18,8 @@ In K dimensions Figure 4 (K = 3 and 5), Table II (K = 20) and the slides' curves
 experiment: independent noise per coordinate, neighbouring answers differ by at most
 `sensitivity` = 1 in each, so that Delta_2 = sqrt K and Delta_1 = K. The paper has the grid
 search and the sufficient condition of Theorem 8 for flipped Huber noise; the minimum
-through the two-sided K-fold profile is what it leaves out (for flipped Huber noise proved to be one
-to 0.1 %, docs/variance-bound.md; for the others best found). Inside the box that the paper
-searches both come out larger.
+through the two-sided K-fold profile is what it leaves out (the best found). Inside the box that the
+paper searches both come out larger.
 """
 
 from __future__ import annotations

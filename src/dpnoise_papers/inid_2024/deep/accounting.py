@@ -5,33 +5,26 @@ independently. Neighbouring data sets differ by the presence of one record. A st
 of one query of sensitivity 1, whatever the groups (docs/deep-learning.md, section 1).
 
 Gaussian noise: Renyi divergences, as in the paper, and privacy loss distributions, both by
-dp_accounting and both upper bounds. Laplace noise: the exact account for delta = 0, and above it
-both ends by the account of dpnoise, or bounds where that has none. A step without sampling loses at
-most a = sum_i |d_i| / beta_i, where d_i is what one record adds to coordinate i. Proofs:
-docs/deep-learning.md, section 3.
+dp_accounting and both upper bounds. Laplace noise: the exact account for delta = 0. A step without
+sampling loses at most a = sum_i |d_i| / beta_i, where d_i is what one record adds to coordinate i.
+Proofs: docs/deep-learning.md, section 3.
 """
 
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import dp_accounting
-import numpy as np
-from dp_accounting.pld import privacy_loss_distribution
 from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
-from scipy import optimize, special
-
-from dpnoise.privacy.sampled.mechanism import SampledLaplace
+from scipy import optimize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dpnoise._types import Array
     from dpnoise_papers.inid_2024.deep.scales import Noise
 
 ORDERS = (*(k / 10 for k in range(20, 110)), *range(11, 65), 128, 256, 512, 1024)
@@ -39,12 +32,7 @@ _MAXIMUM_MULTIPLIER = 1e6
 _STRIDE = 0.1  # of the logarithm, doubling
 _ROUNDING = 1e-13  # of the divergence of a step: 1e-15 of exponents of up to 1e4, over order - 1
 _INTERVAL = 2e-4  # of the losses of a step; half of it moves epsilon = 8 by 1e-5 of it
-WHOLE_ORDERS = tuple(range(2, 257))
 _MAXIMUM_EXPONENT = 700.0
-_MAXIMUM_LOSS = 20.0  # of a step whose distribution is composed
-_POINTS = 1e6  # of a composed distribution
-_SMALLEST_ASKED, _MOST_ASKED = 0.01, 4.0  # losses of a step for which the own account is fast
-_CLOSE = 1e-3  # relative gap of both ends, with which other bounds are not asked
 
 
 def rdp_epsilon(
@@ -248,73 +236,3 @@ def replace_one_epsilon(loss: float, steps: int, rate: float) -> float:
     """
     other = steps * -math.log1p(rate * math.expm1(-loss))
     return pure_epsilon(loss, steps, rate) + other
-
-
-def laplace_epsilon(loss: float, delta: float, steps: int, rate: float) -> tuple[float, float]:
-    """Both ends of epsilon, where one coordinate loses as much as all of a record may.
-
-    Of all contributions of one l1 norm, in scales of the noise, one with a single entry is the
-    worst (docs/sampling.md). `lower_epsilon` and `upper_epsilon` where the account would take long
-    or its ends are further apart.
-    """
-    low, high = 0.0, math.inf
-    if _SMALLEST_ASKED <= loss <= _MOST_ASKED:
-        with suppress(ValueError):  # out of its reach
-            low, high = SampledLaplace(1.0 / loss, rate).epsilon(delta, steps=steps)
-    if high < math.inf and high - low <= _CLOSE * high:
-        return low, min(high, pure_epsilon(loss, steps, rate))
-    high = min(high, upper_epsilon(loss, delta, steps, rate))
-    return min(max(low, lower_epsilon(loss, delta, steps, rate)), high), high
-
-
-def upper_epsilon(loss: float, delta: float, steps: int, rate: float) -> float:
-    """Upper bound on epsilon, by Renyi divergences of integer orders and by `pure_epsilon`.
-
-    The divergences of independent coordinates are at most that of one coordinate which loses as
-    much as all of them, since they are convex in the shift and 0 at 0.
-
-    References
-    ----------
-    Mironov, "Renyi Differential Privacy" (2017); Mironov, Talwar & Zhang, "Renyi Differential
-    Privacy of the Sampled Gaussian Mechanism" (2019); Canonne, Kamath & Steinke, "The Discrete
-    Gaussian for Differential Privacy" (2020).
-    """
-    a = np.array(WHOLE_ORDERS, dtype=float)
-    k = np.arange(a[-1] + 1.0)[:, None]
-    terms = (
-        special.gammaln(a + 1.0) - special.gammaln(k + 1.0)
-        - special.gammaln(np.maximum(a - k, 0.0) + 1.0)
-        + special.xlog1py(a - k, -rate) + k * math.log(rate) + _log_moment(k, loss)
-    )  # fmt: skip
-    divergence = special.logsumexp(np.where(k <= a, terms, -np.inf), axis=0) / (a - 1.0)
-    bounds = steps * divergence + np.log1p(-1.0 / a) - (math.log(delta) + np.log(a)) / (a - 1.0)
-    return min(float(np.min(bounds)), pure_epsilon(loss, steps, rate))
-
-
-def lower_epsilon(loss: float, delta: float, steps: int, rate: float) -> float:
-    """Lower bound on epsilon: what one coordinate, which loses `loss` alone, gives away.
-
-    By its privacy loss distribution, rounded towards less loss. Above a loss of 20, by the event
-    that some step's noise is above half of the shift.
-    """
-    if loss > _MAXIMUM_LOSS:
-        seen = -math.expm1(steps * math.log1p(-0.5 * rate)) - delta
-        by_chance = math.log(0.5 * steps) - 0.5 * loss
-        return math.log(seen) - by_chance if seen > 0.0 else 0.0
-    interval = max(1e-4, pure_epsilon(loss, steps, rate) / _POINTS)
-    one = privacy_loss_distribution.from_laplace_mechanism(
-        1.0 / loss,
-        pessimistic_estimate=False,
-        value_discretization_interval=interval,
-        sampling_prob=rate,
-        use_connect_dots=False,  # which only rounds towards more loss
-    )
-    return float(one.self_compose(steps).get_epsilon_for_delta(delta))
-
-
-def _log_moment(k: Array, loss: float) -> Array:
-    """Logarithm of E_Q (P / Q)^k for Laplace distributions P, Q that are apart by `loss` scales."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        up = np.log(k / (2.0 * k - 1.0)) + (k - 1.0) * loss
-        down = np.log((k - 1.0) / (2.0 * k - 1.0)) - k * loss
-        return np.where(k < 2.0, 0.0, np.logaddexp(up, down))

@@ -36,19 +36,17 @@ def group_scales(
     clips: ArrayLike,
     sizes: ArrayLike,
     unit: float,
-    *,
-    weights: ArrayLike | None = None,
 ) -> Array:
     """Noise scale of each group of a clipped gradient.
 
     Parameters
     ----------
-    scheme : {"iid", "spr", "optimal", "spr-group", "weighted"}
+    scheme : {"iid", "spr", "optimal", "spr-group"}
         "iid": equal scales, for a gradient clipped as a whole to C_0 = ||C||_q, which also covers
         one clipped by group. "spr": Definition 5 by parameter, as the paper counts its
         sensitivity, s_m proportional to C_m / K_m^(1/q). "spr-group": proportional to C_m, as in
         He et al. (2022); with equal thresholds the same as "iid". "optimal": minimum of the
-        noise's variance, sum K_m s_m^2. "weighted": minimum of sum w_m s_m^2.
+        noise's variance, sum K_m s_m^2.
     noise : {"gaussian", "laplace"}
         A scale is the sigma of Gaussian (q = 2), the beta of Laplace noise (q = 1).
     clips : array_like of float, shape (M,)
@@ -57,8 +55,6 @@ def group_scales(
         K_m, whole numbers from 1 to 1e15.
     unit : float
         Scale that a query of sensitivity 1 needs, from 1e-50 to 1e50.
-    weights : array_like of float, shape (M,), optional
-        w_m, from 1e-50 to 1e50; for "weighted" and nothing else.
 
     Returns
     -------
@@ -68,8 +64,8 @@ def group_scales(
 
     Notes
     -----
-    By Lagrange s_m^(2 + q) is proportional to C_m^q / w_m, and w_m = K_m for "optimal": for
-    Gaussian noise sigma_m^4 to C_m^2 / K_m, for Laplace noise beta_m^3 to C_m / K_m.
+    By Lagrange s_m^(2 + q) is proportional to C_m^q / K_m for "optimal": for Gaussian noise
+    sigma_m^4 to C_m^2 / K_m, for Laplace noise beta_m^3 to C_m / K_m.
 
     References
     ----------
@@ -87,9 +83,8 @@ def group_scales(
     if scheme == "spr":
         roots = k ** (1.0 / q)
         return closed_form_scales(c / roots, "spr", q, 2.0, None, unit, roots)
-    if scheme in {"optimal", "weighted"}:
-        w = k if weights is None else np.asarray(weights, float)
-        return closed_form_scales(c, "optimal", q, 2.0, w, unit)
+    if scheme == "optimal":
+        return closed_form_scales(c, "optimal", q, 2.0, k, unit)
     return closed_form_scales(c, "iid" if scheme == "iid" else "spr", q, 2.0, None, unit)
 
 
@@ -117,30 +112,3 @@ def flat_clips(noise: Noise, groups: int, total: float) -> Array:
     array([0.5, 0.5, 0.5, 0.5])
     """
     return np.full(groups, total / groups ** (1.0 / _POWER[noise]))
-
-
-def proportional_clips(noise: Noise, sizes: ArrayLike, total: float) -> Array:
-    """Thresholds of a gradient whose entries are equal in size, C_m = C_0 (K_m / K)^(1/q).
-
-    Parameters
-    ----------
-    noise : {"gaussian", "laplace"}
-        Decides the norm: q = 2 or 1.
-    sizes : array_like of int or float, shape (M,)
-        K_m, whole numbers from 1 to 1e15.
-    total : float
-        C_0, from 1e-50 to 1e50.
-
-    Returns
-    -------
-    numpy.ndarray, shape (M,)
-        The thresholds.
-
-    Examples
-    --------
-    >>> from dpnoise_papers.inid_2024.deep.scales import proportional_clips
-    >>> proportional_clips("gaussian", [9, 16], 1.0)
-    array([0.6, 0.8])
-    """
-    k = np.asarray(sizes, float)
-    return total * (k / k.sum()) ** (1.0 / _POWER[noise])

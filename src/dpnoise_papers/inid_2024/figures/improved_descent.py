@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of inid-2024, with other noise and in other orders of the columns."""
+"""Figures 5 and 6 of inid-2024, and in other orders of the columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpnoise_papers.claims.interval import ends, reach
-from dpnoise_papers.style import COLOURS, GREY, GROUND, PAGE, house_style, legend_below, new_figure
+from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,25 +24,9 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "optimal": {
         "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "marker": "s", "label": "optimal",
     },
-    "weighted": {
-        "color": "#C46A00", "linestyle": (0, (6, 1.5, 1, 1.5)), "marker": "D",
-        "label": "for $M_i$*",
-    },
 }  # fmt: skip
 FEATURES = {"raw": "raw features", "standardise": "standardised features"}
 TITLES = {"california": "California, LASSO", "electricity": "Electricity, logistic"}
-VARIANTS = {
-    "spr": "SPR",
-    "spr-concentrated": "SPR, account by zCDP",
-    "optimal": "optimal, after the step",
-    "optimal-on-gradient": "optimal, on the gradient",
-    "optimal-step-never": "optimal for $C_i$ alone, after the step",
-    "optimal-half": "optimal, half the noise",
-    "optimal-one-pass": "optimal, one pass accounted for",
-    "spr-half": "SPR, half the noise",
-    "spr-each-alone": "SPR, one coordinate accounted for",
-    "optimal-step-twice": "optimal for $\\tau_i C_i$, on the gradient",
-}
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:g} %")
 LOOKS: dict[str, dict[str, Any]] = {
     "spr": {"color": SCHEMES["spr"]["color"], "marker": "o", "label": "SPR (usual DP-CD)"},
@@ -143,139 +127,13 @@ def _printed(panel: Axes, rows: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def spr_or_optimal(table: pd.DataFrame) -> Figure:
-    """Draw, for each data set, losses by weights, measured errors and losses by clipping.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The first one of `dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants`,
-        all data sets together.
-    """
-    datasets = sorted(set(table["dataset"]))
-    with house_style():
-        figure = new_figure(PAGE, 0.6 + 2.1 * max(1, len(datasets)))
-        grid = figure.subplots(max(1, len(datasets)), 3, squeeze=False)
-        for row, dataset in zip(grid, datasets, strict=False):
-            here = table[table["dataset"] == dataset]
-            parts = {name: here[here["part"] == name] for name in ("error", "measured", "clips")}
-            _losses(row[0], parts["error"], ("iid", "spr", "optimal"))
-            row[0].set_ylabel(f"{TITLES.get(dataset, dataset)}\nloss over the smallest")
-            row[0].set_xlabel("a, where $\\Sigma\\,M_i^a\\sigma_i^2$ is the loss")
-            _measured(row[1], parts["measured"])
-            _losses(row[2], parts["clips"], ("optimal", "weighted"))
-            row[2].axhline(1.0, color=SCHEMES["spr"]["color"], linewidth=1.0)
-            row[2].set_ylabel("loss $\\Sigma\\,M_i\\sigma_i^2$ over SPR's")
-            row[2].set_xlabel("c, where $C_i \\propto M_i^c$ (here 0.5)")
-        for panel, title in zip(
-            grid[0], ("loss of each scheme", "the descent, measured", "other clipping levels"),
-            strict=True,
-        ):  # fmt: skip
-            panel.set_title(title)
-        for panel in grid[:, 0]:
-            panel.set_ylim(0.8, 1e4)
-        for panel in grid[:, 2]:
-            panel.set_ylim(0.05, 200)
-        legend_below(figure)
-    return figure
-
-
-def _losses(panel: Axes, rows: pd.DataFrame, schemes: tuple[str, ...]) -> None:
-    for scheme in schemes:
-        look = {key: SCHEMES[scheme][key] for key in ("color", "linestyle", "label")}
-        curve = rows[rows["scheme"] == scheme].sort_values("exponent")
-        panel.plot(curve["exponent"], curve["ratio"], **look)
-    panel.set_yscale("log")
-    panel.grid(color=GREY, alpha=0.2, linewidth=0.5)
-
-
-def _measured(panel: Axes, rows: pd.DataFrame) -> None:
-    curve = rows.sort_values("exponent")
-    panel.errorbar(
-        curve["exponent"], curve["error"], yerr=reach(curve, "error"), color="#000000", marker="o",
-        markersize=3, linewidth=0.8, elinewidth=0.7, label="measured error, noise for $M^a$",
-    )  # fmt: skip
-    for exponent, scheme in ((-1.0, "iid"), (0.0, "optimal"), (1.0, "spr")):
-        at = curve[np.isclose(curve["exponent"], exponent)]
-        panel.scatter(
-            at["exponent"], at["error"], s=42, marker=SCHEMES[scheme]["marker"],
-            facecolors="none", edgecolors=SCHEMES[scheme]["color"], linewidths=1.3, zorder=4,
-        )  # fmt: skip
-    _percent_axis(panel, (1.0, 2.0, 5.0))
-    panel.set_ylabel("relative error of the\nobjective, last pass")
-    panel.set_xlabel("a, where the noise is optimal for $M_i^a$")
-
-
-def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Draw the error under each variant of the noise beside what the paper prints.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The second one of `dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants`,
-        all data sets together. Filled marks keep the privacy budget, hollow ones do not and carry
-        the epsilon that they spend; crosses are the printed protocol, which reports the trials
-        that it chose on.
-    printed : DataFrame
-        The numbers of Figures 5 and 6: the lines of DP-CD (scheme 'spr') and improved DP-CD
-        ('optimal').
-    """
-    datasets = sorted(set(table["dataset"]))
-    names = [name for name in VARIANTS if name in set(table["reading"])]
-    with house_style():
-        figure = new_figure(PAGE, 0.9 + 0.22 * len(names))
-        panels = figure.subplots(1, max(1, len(datasets)), sharey=True, squeeze=False)[0]
-        for panel, dataset in zip(panels, datasets, strict=False):
-            here = table[table["dataset"] == dataset].set_index("reading").loc[names]
-            height = np.arange(len(names))[::-1]
-            kept = here["private"].to_numpy() == 1
-            colours = [SCHEMES[name.split("-")[0]]["color"] for name in names]
-            panel.errorbar(
-                here["error"], height, xerr=reach(here, "error"), fmt="none", ecolor=GREY,
-                elinewidth=0.8,
-            )  # fmt: skip
-            panel.scatter(
-                here["flattered"], height, s=12, marker="x", color=GREY, linewidths=0.8,
-                label="on the trials of the search",
-            )  # fmt: skip
-            faces = [c if k else "white" for c, k in zip(colours, kept, strict=True)]
-            panel.scatter(here["error"], height, s=22, c=faces, edgecolors=colours, zorder=3)
-            for value, level, epsilon, inside in zip(
-                here["error"], height, here["epsilon"], kept, strict=True
-            ):
-                if not inside:
-                    panel.annotate(
-                        f"$\\varepsilon$ = {_short(epsilon)}", (value, level), (0, 4),
-                        textcoords="offset points", ha="center", color=GREY, bbox=GROUND, zorder=2,
-                    )  # fmt: skip
-            if len(printed):
-                _lines(panel.axvline, printed[printed["dataset"].astype(str) == dataset])
-            panel.set_yticks(height, [VARIANTS[name] for name in names])
-            panel.set_ylim(-0.6, len(names) - 0.3)
-            panel.set_xscale("log")
-            panel.margins(x=0.12)
-            panel.xaxis.set_major_locator(LogLocator(10, numticks=4))
-            panel.minorticks_off()
-            panel.xaxis.set_major_formatter(_PERCENT)
-            panel.grid(axis="x", color=GREY, alpha=0.2, linewidth=0.5)
-            panel.set_title(TITLES.get(dataset, dataset))
-            panel.set_xlabel("relative error of the objective\nafter the last pass")
-        if datasets:
-            legend_below(figure)
-    return figure
-
-
-def _short(value: float) -> str:
-    return f"{value:.2g}" if value < 1e3 else f"$10^{{{np.log10(value):.0f}}}$"
-
-
 def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw the error after the last pass for every order of the columns, sorted by SPR's.
 
     Parameters
     ----------
     table : DataFrame
-        The first one of `dpnoise_papers.inid_2024.tables.descent_variants.descent_orders`, all data
+        The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`, all data
         sets together; drawn by the protocol 'printed', with 99 % intervals.
     printed : DataFrame
         The numbers of Figures 5 and 6: lines.

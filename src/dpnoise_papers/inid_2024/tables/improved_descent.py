@@ -83,27 +83,17 @@ def make_task(dataset: Dataset, settings: ImprovedDescent, features: str) -> Tas
     return Task(dataset.name, problem, optimum(problem), budget_delta(settings.delta, size))
 
 
-def noise_ratios(
-    task: Task,
-    scheme: str,
-    *,
-    epsilon: float,
-    passes: int,
-    exponent: float | None = None,
-) -> Array:
+def noise_ratios(task: Task, scheme: str, *, epsilon: float, passes: int) -> Array:
     """Ratios sigma_i / lambda_i of one scheme for L passes, shape (K,).
 
-    Each coordinate is released once in each pass. The optimal scheme minimises sum_i M_i^a
-    sigma_i^2 with a = `exponent`; 0, as in the paper, where that is None.
+    Each coordinate is released once in each pass.
     """
-    smoothness = task.problem.smoothness
-    lambdas = task.problem.sensitivities(1.0) / smoothness
+    lambdas = task.problem.sensitivities(1.0) / task.problem.smoothness
     sigmas = allocate(
         lambdas,
         scheme=scheme,
         epsilon=epsilon,
         delta=task.delta,
-        weights=None if exponent is None else smoothness**exponent,
         compositions=passes,
     )
     return np.asarray(sigmas / lambdas)
@@ -136,14 +126,12 @@ def errors_of(
     steps: Array,
     clips: Array,
     *,
-    power: float = 0.0,
     wanted: Flags | None = None,
 ) -> Array:
     """Relative errors of every step, clipping constant and trial, shape (S, C, trials).
 
-    The noise is multiplied by step^`power`: 0 for every scheme of the paper. `ratios` are those of
-    `noise_ratios`, `draws` those of `draw`. `wanted`, shape (S, C), marks the combinations to run,
-    by default all; the others get inf.
+    `ratios` are those of `noise_ratios`, `draws` those of `draw`. `wanted`, shape (S, C), marks the
+    combinations to run, by default all; the others get inf.
     """
     noise, orders = draws
     scaled = noise * ratios[orders]  # noise comes by place in the order, ratios by coordinate
@@ -154,11 +142,11 @@ def errors_of(
                 [task.excess],
                 steps=steps[[place]],
                 clips=clips,
-                noise=scaled * step**power,
+                noise=scaled,
                 orders=orders,
                 wanted=None if wanted is None else wanted[[place]],
             )[0]
-            for place, step in enumerate(steps)
+            for place in range(len(steps))
         ]
     )
 
@@ -175,9 +163,6 @@ class Tuning:
         Whether the coarse grid's best lies on that grid's edge.
     coarse : float64 array, shape (S, C)
         Mean errors on the coarse grid, inf where a combination was given up.
-    luckiest : float
-        The mean over trials of the smallest error of each trial over the refined grid: an oracle
-        minimum, not computable under privacy. NaN unless it was asked for.
     """
 
     step: float
@@ -185,7 +170,6 @@ class Tuning:
     errors: Array
     edge: bool
     coarse: Array
-    luckiest: float
 
 
 def choose(
@@ -195,18 +179,15 @@ def choose(
     *,
     passes: int,
     order: str | Sequence[int],
-    power: float = 0.0,
     entered: Flags | None = None,
     slack: float = 1.0,
-    luckiest: bool = False,
 ) -> Tuning:
     """Step and clipping constant of the smallest mean error over the trials.
 
     The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between the
     neighbours of its best, on all `trials`. Of the coarse grid all combinations take part, or those
     that have `entered`, shape (S, C), and one is given up when its errors sum to more than `slack`
-    times those of another one on all trials. `luckiest` asks for that of `Tuning`, for which no
-    combination may be left out early.
+    times those of another one on all trials.
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
 
@@ -227,7 +208,7 @@ def choose(
             draws = noise[some], orders[some]
             own = wanted[task.name] & ~np.isfinite(errors[..., some]).all(axis=-1)
             if some and own.any():
-                found = errors_of(task, ratios, draws, steps, clips, power=power, wanted=own)
+                found = errors_of(task, ratios, draws, steps, clips, wanted=own)
                 errors[..., some] = np.where(own[..., None], found, errors[..., some])
 
         trials = range(errors.shape[-1])
@@ -242,18 +223,13 @@ def choose(
     (steps, own_steps, old_steps), (clips, own_clips, old_clips) = (
         _refined(g, int(p), settings.refine) for p, g in zip(places, coarse, strict=True)
     )
-    oracle = np.nan
-    if luckiest:
-        errors = errors_of(task, ratios, (noise, orders), steps, clips, power=power)
-        oracle = float(errors.min(axis=(0, 1)).mean())
-    else:
-        errors = np.full((len(steps), len(clips), settings.trials), np.inf)
-        known = errors[..., : settings.coarse_trials]
-        known[np.ix_(own_steps, own_clips)] = before[np.ix_(old_steps, old_clips)]
-        best = np.logical_and.outer(steps == coarse[0][places[0]], clips == coarse[1][places[1]])
-        fill(errors, steps, clips, likely=best)
+    errors = np.full((len(steps), len(clips), settings.trials), np.inf)
+    known = errors[..., : settings.coarse_trials]
+    known[np.ix_(own_steps, own_clips)] = before[np.ix_(old_steps, old_clips)]
+    best = np.logical_and.outer(steps == coarse[0][places[0]], clips == coarse[1][places[1]])
+    fill(errors, steps, clips, likely=best)
     s, c = smallest_mean(errors)
-    return Tuning(float(steps[s]), float(clips[c]), errors[s, c], edge, means, oracle)
+    return Tuning(float(steps[s]), float(clips[c]), errors[s, c], edge, means)
 
 
 def _refined(
@@ -275,8 +251,6 @@ def errors_at(
     found: Tuning,
     draws: Draws,
     ends: Sequence[int],
-    *,
-    power: float = 0.0,
 ) -> dict[int, Array]:
     """Relative errors of the chosen configuration on some draws, by passes, shape (trials,)."""
     noise, orders = draws
@@ -284,7 +258,7 @@ def errors_at(
         task.problem,
         steps=[found.step],
         clips=[found.clip],
-        noise=noise * ratios[orders] * found.step**power,
+        noise=noise * ratios[orders],
         orders=orders,
         ends=ends,
     )[0]

@@ -24,23 +24,47 @@ _PAIRS = {"removed": (1, 0), "added": (0, 1), "replaced": (1, -1), "replaced: re
 _FIXED = "without replacement"
 
 
-def one_step_ball(sigma: float, rate: float, epsilon: float, *, removed: bool) -> arb | None:
-    """Delta of one step of Gaussian noise; None where more digits are needed."""
-    if rate == 1.0:
-        return gaussian_ball(1 / arb(sigma), arb(epsilon))
-    spread, q = arb(sigma), arb(rate)
-    level = arb(epsilon).exp() if removed else (-arb(epsilon)).exp()
-    inner = (level - 1 + q) / q
+def delta_ball(noise: str, form: str, size: Number, rate: Number, epsilon: Number) -> arb | None:
+    """Delta of a pair in closed form; None where more digits are needed.
+
+    The difference of both distributions on the outputs from or up to the one whose loss is epsilon.
+    """
+    m, q, level = (
+        arb(size) * (2 if form == "replaced: removed" else 1),
+        arb(rate),
+        arb(epsilon).exp(),
+    )
+    added, replaced, gaussian = form == "added", form == "replaced", noise == "gaussian"
+    other = q * (-m).exp() + 1 - q if replaced else arb(1)
+    inner = ((1 / level if added else level * other) - 1 + q) / q
     if not inner > 0:  # the loss is on one side of epsilon everywhere
         if not inner < 0:
             return None
-        return 1 - arb(epsilon).exp() if removed else arb(0)
-    edge = spread * inner.log() + 1 / (2 * spread)
-    sign = -1 if removed else 1
-    plain, moved = normal_ball(sign * edge), normal_ball(sign * (edge - 1 / spread))
-    mixed = (1 - q) * plain + q * moved
-    level = arb(epsilon).exp()
-    return mixed - level * plain if removed else plain - level * mixed
+        return arb(0) if added else 1 - level
+    edge = m / 2 + inner.log() / (m if gaussian else 2)
+    if replaced and gaussian:  # e^(m edge) is a root of x^2 - c x - e^epsilon
+        c = (level - 1) * (1 - q) / q * (m * m / 2).exp()
+        edge = ((c + (c * c + 4 * level).sqrt()) / 2).log() / m
+
+    def mass(x: arb, *, inside: bool) -> arb:
+        """Of the noise moved by x, whose centre is among the outputs, or not."""
+        if gaussian:
+            return normal_ball(edge - x if added else x - edge)
+        far = (-abs(edge - x)).exp() / 2
+        return 1 - far if inside else far
+
+    near, far = mass(arb(0), inside=added), mass(m, inside=not added)
+    last = mass(-m, inside=False) if replaced else near
+    both = (1 - q) * near
+    if added:
+        return (near - level * (both + q * far)).max(arb(0))
+    return (both + q * far - level * (both + q * last)).max(arb(0))
+
+
+def one_step_ball(sigma: float, rate: float, epsilon: float, *, removed: bool) -> arb | None:
+    """Delta of one step of Gaussian noise; None where more digits are needed."""
+    form = "removed" if removed else "added"
+    return delta_ball("gaussian", form, 1 / arb(sigma), rate, epsilon)
 
 
 def one_step(sigma: float, rate: float, epsilon: float, *, removed: bool) -> Number:
@@ -62,6 +86,16 @@ def one_step_within(sigma: float, rate: float, epsilon: float, low: float, high:
         return _between(low, high, first.max(second))
 
     return decided(answer, f"sigma={sigma!r}, rate={rate!r}, epsilon={epsilon!r}")
+
+
+def ball_within(question: Callable[[], arb | None], low: float, high: float, about: str) -> bool:
+    """Whether a number of which a question gives balls is between two doubles: a proof."""
+
+    def answer() -> bool | None:
+        found = question()
+        return None if found is None else _between(low, high, found)
+
+    return decided(answer, about)
 
 
 def everybody_within(sigma: float, steps: int, epsilon: float, low: float, high: float) -> bool:

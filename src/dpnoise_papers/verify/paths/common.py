@@ -68,7 +68,6 @@ class Row:
     cells: Mapping[Any, Any]
     settings: tuple[Any, ...] = ()
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    given: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> Any:  # noqa: ANN401
         """Cell of a column."""

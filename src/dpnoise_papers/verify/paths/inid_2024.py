@@ -1,10 +1,10 @@
-"""Paths of inid-2024: errors of noise by coordinate, sampled steps, and neighbours of DP-PCA.
+"""Paths of inid-2024: errors of noise by coordinate, and neighbours of DP-PCA.
 
 Noise by coordinate is a convex program, without the closed forms of the paper: minimise
 sum cost(s_i) under sum loss(s_i) <= budget, with cost s^p and loss (lambda_i / s)^q (q = 2 for
 Gaussian noise, 1 for Laplace noise). For each price of the loss every coordinate is minimised by
 itself, by golden sections over its logarithm, and the price is a root. Coordinates that no
-neighbour changes get no noise. Sampled steps and neighbours go by direct sums.
+neighbour changes get no noise. Neighbours go by direct sums.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import fft, optimize, special
+from scipy import optimize
 
-from dpnoise_papers.verify.oracles.densities import panels
 from dpnoise_papers.verify.oracles.gaussian import gaussian_epsilon_at, gaussian_sigma
 from dpnoise_papers.verify.paths.common import (
     CLASS,
@@ -34,13 +33,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _DECIBELS = 10.0 * 2.0 * CLASS / math.log(10.0)
-_ORDERS = (*(k / 10 for k in range(20, 110)), *range(11, 65), 128, 256, 512, 1024)
-_STEP = 2e-5  # of the lattice of losses of all steps
-_WIDEST = 40.0  # loss of all steps
-_PLD = 2e-4  # relative: the accountant of the table rounds losses up
-_MULTIPLIER = (
-    1e-4  # the accountant of the table is so much above the divergence at fractional orders
-)
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 _SECTIONS = 70
 _BROAD = 40.0  # logarithm of a scale, to both sides
@@ -109,15 +101,6 @@ def _laplace_over_gaussian(row: Row, dimension: int) -> float:
     )
 
 
-def _crossover(row: Row) -> Answer:
-    """The dimension of a row, if Laplace noise is worse there and at none below."""
-    first = row.number("crossover")
-    if math.isnan(first):
-        return Answer(math.nan)
-    worse = [_laplace_over_gaussian(row, k) > 1.0 for k in range(1, min(int(first), 400) + 1)]
-    return Answer(first if worse[-1] and not any(worse[:-1]) else math.nan)
-
-
 def _ratio_db(row: Row) -> Answer:
     """Ratio at the largest dimension, in decibels."""
     return _decibels(_laplace_over_gaussian(row, row.settings[0].largest_dimension))
@@ -174,153 +157,6 @@ _CURVES = {
     "gain_db": Path(lambda row: _decibels(_error(row, "iid") / _error(row)), _CONVEX),
 }
 _ABSOLUTE = {"mae": Path(_absolute_error, "sums over steps, searches over gamma and shares")}
-
-
-@cache
-def _divergence(order: float, multiplier: float, rate: float) -> float:
-    """Renyi divergence of a sampled Gaussian step, by quadrature, in the worse direction."""
-    t, weights = panels(np.linspace(-12.0 * multiplier, order + 12.0 * multiplier + 1.0, 12))
-    log_base = -0.5 * (t / multiplier) ** 2 - math.log(multiplier * math.sqrt(2.0 * math.pi))
-    log_ratio = np.logaddexp(
-        math.log1p(-rate), math.log(rate) + (2.0 * t - 1.0) / (2.0 * multiplier**2)
-    )
-    added = special.logsumexp(log_base + order * log_ratio, b=weights)
-    return float(added) / (order - 1.0)
-
-
-def renyi_epsilon(multiplier: float, delta: float, steps: int, rate: float) -> float:
-    """Epsilon of all steps by Renyi divergences (Canonne, Kamath & Steinke 2020)."""
-    found = [
-        steps * _divergence(a, multiplier, rate)
-        + math.log1p(-1.0 / a)
-        - (math.log(delta) + math.log(a)) / (a - 1.0)
-        for a in _ORDERS
-    ]
-    return min(found)
-
-
-@cache
-def renyi_multiplier(epsilon: float, delta: float, steps: int, rate: float) -> float:
-    """Noise multiplier that spends epsilon by Renyi divergences."""
-    found = optimize.brentq(
-        lambda x: renyi_epsilon(math.exp(x), delta, steps, rate) - epsilon, -1.0, 3.0, xtol=1e-10
-    )
-    return math.exp(found)
-
-
-def composed_epsilon(
-    multiplier: float, delta: float, steps: int, rate: float, *, replaced: bool
-) -> float:
-    """Epsilon of all steps from the distribution of the sum of their losses, by FFT.
-
-    A record that is sampled moves the answer by 1; where it is replaced, from -1 to 1. Both
-    directions count. Losses go to two points of the lattice each, so that their mean is kept.
-    """
-    t, weights = panels(np.linspace(-12.0 * multiplier - 1.0, 12.0 * multiplier + 1.0, 400))
-
-    def mixed(shift: float) -> np.ndarray:
-        base = np.exp(-0.5 * (t / multiplier) ** 2)
-        moved = np.exp(-0.5 * ((t - shift) / multiplier) ** 2)
-        return ((1.0 - rate) * base + rate * moved) / (multiplier * math.sqrt(2.0 * math.pi))
-
-    pair = (mixed(1.0), mixed(-1.0)) if replaced else (mixed(1.0), mixed(0.0))
-    size = fft.next_fast_len(int(2.0 * _WIDEST / _STEP), real=True)
-    found = []
-    for p, q in (pair,) if replaced else (pair, pair[::-1]):
-        loss = np.log(p) - np.log(q)
-        place = np.floor(loss / _STEP)
-        share = loss / _STEP - place
-        mass = np.zeros(size)
-        for offset, part in ((0, 1.0 - share), (1, share)):
-            mass += np.bincount(
-                (place + offset).astype(int) % size, weights * p * part, minlength=size
-            )
-        total = fft.irfft(fft.rfft(mass) ** steps, size)
-        at = np.arange(size, dtype=float)
-        at = np.where(at > size // 2, at - size, at) * _STEP
-
-        def excess(epsilon: float, total: np.ndarray = total, at: np.ndarray = at) -> float:
-            above = at > epsilon
-            return float(-np.expm1(epsilon - at[above]) @ total[above]) - delta
-
-        found.append(float(optimize.brentq(excess, 0.0, 0.9 * _WIDEST, xtol=1e-9)))
-    return max(found)
-
-
-def _account(*, replaced: bool) -> Path:
-    """Path of an epsilon by composed losses."""
-
-    def compute(row: Row) -> Answer:
-        place = row.number("multiplier"), row.number("delta"), int(row["steps"]), row.number("rate")
-        return Answer(composed_epsilon(*place, replaced=replaced), rtol=_PLD)
-
-    return Path(compute, "FFT of the losses of a sampled step")
-
-
-def pure_step(epsilon: float, steps: int, rate: float) -> float:
-    """Loss of a step without sampling that spends epsilon with delta = 0, by a root search."""
-
-    def spent(loss: float) -> float:
-        # the largest log ratio of (1 - q) g(t) + q g(t - 1) to g(t), at t beyond 1
-        return steps * math.log((1.0 - rate) + rate * math.exp(loss)) - epsilon
-
-    return float(optimize.brentq(spent, 1e-12, 50.0, xtol=1e-15, rtol=1e-14))
-
-
-def _sizes(settings: object) -> np.ndarray:
-    """Parameters of each layer."""
-    layers = settings.layers  # type: ignore[attr-defined]
-    return np.concatenate([np.full(int(times), float(size)) for times, size in layers])
-
-
-def _noise_over_most(row: Row) -> Answer:
-    """Root mean square l2 norm of the noise of a batch over the largest clipped gradient."""
-    settings = row.settings[0]
-    steps, rate = int(settings.steps), float(settings.rate)
-    sizes, batch = _sizes(settings), rate * settings.samples
-    if row["noise"] == "laplace":
-        budget, variance, loss = pure_step(row.number("epsilon"), steps, rate), 2.0, 1.0
-        share = 1.0 / len(sizes)
-    else:
-        place = row.number("epsilon"), row.number("delta"), steps, rate
-        budget, variance, loss = renyi_multiplier(*place) ** -2.0, 1.0, 2.0
-        share = len(sizes) ** -0.5
-    if row["scheme"] == "iid":
-        total = float(sizes.sum()) * budget ** (-2.0 / loss)
-    elif row["scheme"] == "optimal":  # a layer's scale s counts once for each of its parameters
-        total = minimum_cost(share * np.sqrt(sizes), power=2.0, loss=loss, budget=budget)
-    else:
-        raise NoPathError("another scheme")
-    return Answer(math.sqrt(variance * total) / batch, rtol=_MULTIPLIER)
-
-
-def _variance_epsilon(row: Row) -> Answer:
-    """Epsilon with delta = 0 of Laplace noise of the Gaussian rows' variance, clipped in l2.
-
-    Along a gradient of equal entries the losses of the parameters add up to sqrt(P) / beta.
-    """
-    settings = row.settings[0]
-    steps, rate = int(settings.steps), float(settings.rate)
-    if (row["variant"], row["scheme"]) != ("l2-clipped-gaussian-variance", "iid"):
-        raise NoPathError("another variant")
-    delta = max(one.delta for one in settings.budgets if one.noise == "gaussian")
-    beta = renyi_multiplier(row.number("epsilon"), delta, steps, rate) / math.sqrt(2.0)
-    loss = math.sqrt(float(_sizes(settings).sum())) / beta
-    log_ratio = loss + math.log(rate) if loss > 700.0 else math.log1p(rate * math.expm1(loss))
-    return Answer(steps * log_ratio, rtol=_MULTIPLIER)
-
-
-def _printed_accuracy(row: Row) -> Answer:
-    """Accuracy as the table of printed numbers has it."""
-    scheme = "spr" if row["scheme"] == "spr-group" else row["scheme"]
-    wanted = row["noise"], row.number("delta"), row.number("epsilon"), scheme
-    for select, printed in row.given.items():
-        told = dict(part.split("=") for part in select.split(";") if part.count("=") == 1)
-        if set(told) == {"noise", "delta", "epsilon", "scheme"}:
-            place = told["noise"], float(told["delta"]), float(told["epsilon"]), told["scheme"]
-            if place == wanted:
-                return Answer(float(printed))
-    return Answer(math.nan)
 
 
 def _kept(row: Row) -> Answer:
@@ -387,29 +223,13 @@ PATHS: Paths = {
     },
     "inid-2024/figure-2.csv": {"gini": Path(_gini, "all pairs")},
     "inid-2024/laplace-or-gaussian.csv": {
-        "crossover": Path(_crossover, _CONVEX),
         "ratio_db": Path(_ratio_db, _CONVEX),
     },
     "inid-2024/theorem-7.csv": {
         "gaussian_over_claim": _over_claim("gaussian"),
         "laplace_over_claim": _over_claim("laplace"),
-        "gaussian": Path(lambda row: _over_iid(row, "gaussian"), "a convex program by search"),
-        "laplace": Path(lambda row: _over_iid(row, "laplace"), "a convex program by search"),
     },
     "inid-2024/table-2.csv": _ABSOLUTE,
     "inid-2024/table-2-curves.csv": _ABSOLUTE,
-    "inid-2024/table-4-accounting.csv": {
-        "epsilon_pld": _account(replaced=False),
-        "epsilon_replace_one": _account(replaced=True),
-        "epsilon_upper": _account(replaced=False),
-        "epsilon_replace_one_lower": _account(replaced=True),
-    },
-    "inid-2024/table-4.csv": {
-        "noise_over_most": Path(_noise_over_most, "divergences by quadrature, a root search"),
-        "printed_accuracy": Path(_printed_accuracy, "the printed numbers"),
-    },
-    "inid-2024/table-4-laplace.csv": {
-        "epsilon_pure": Path(_variance_epsilon, "divergences by quadrature, the largest ratio")
-    },
     "inid-2024/table-3.csv": {"epsilon_add_remove": Path(_kept, "Arb, and a sum for Laplace")},
 }

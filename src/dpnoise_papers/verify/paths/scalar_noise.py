@@ -15,9 +15,9 @@ from scipy import optimize, special
 
 from dpnoise_papers.grids import values
 from dpnoise_papers.verify.oracles import densities
-from dpnoise_papers.verify.oracles.gaussian import gaussian_log_delta, gaussian_sigma
+from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
 from dpnoise_papers.verify.oracles.minima import minimum
-from dpnoise_papers.verify.oracles.printed import table_1_delta, table_1_ranges
+from dpnoise_papers.verify.oracles.printed import table_1_delta
 from dpnoise_papers.verify.paths.common import (
     Answer,
     Path,
@@ -37,7 +37,6 @@ _DIGITS = 400
 _ERROR = 1e-9  # errors below it are rounding
 _TABLE = "flipped-huber-2023/table-1.csv"
 _NEAR = 1e-9  # a border between two cases, met to rounding
-_LOGARITHM = 1e-7  # of a ratio of two deltas, of which one rests on a sigma of ten digits
 
 
 def _variance(row: Row) -> Answer:
@@ -177,13 +176,7 @@ def _huber_mass(row: Row) -> float:
 
 
 _SEARCH = "search over all parameters, profiles by quadrature"
-_INFORMATION = {
-    "variance_over_gamma2": Path(lambda row: _flipped(row).variance, "quadrature"),
-    "fisher_information_times_gamma2": Path(
-        lambda row: _flipped(row).fisher_information, "quadrature"
-    ),
-    "nfi": Path(_normalised_information, "quadrature"),
-}
+_INFORMATION = {"nfi": Path(_normalised_information, "quadrature")}
 
 
 def _noise(row: Row) -> densities.Density:
@@ -247,15 +240,6 @@ def _inside(place: int) -> Path:
     return Path(compute, "a root search on the loss")
 
 
-def _ranges(row: Row) -> Answer:
-    """Number of printed ranges that hold epsilon; a border is in doubles on either side of it."""
-    a, g, d, e = (row.number(n) for n in ("alpha", "gamma", "sensitivity", "epsilon"))
-    scaled, edges = 2 * g * g * e, table_1_ranges(a, d).values()
-    held = sum(low <= scaled < high for low, high in edges)
-    tie = any(abs(scaled - end) <= _NEAR * scaled for pair in edges for end in pair)
-    return Answer(float(held), atol=1.0 if tie else 0.0)
-
-
 def _classical(row: Row) -> float:
     """Standard deviation of the classical formula."""
     sensitivity, delta = row.settings[0].sensitivity, row.number("delta")
@@ -279,57 +263,11 @@ def _map_analytic(row: Row) -> float:
     return gaussian_sigma(row.number("epsilon"), row.number("delta"), row.number("sensitivity"))
 
 
-def _map_sigma(row: Row) -> float:
-    """Standard deviation of a heat map, by the classical formula or minimum."""
-    return _map_classical(row) if row["method"] == "classical" else _map_analytic(row)
-
-
-def _log_ratio(row: Row) -> Answer:
-    """Decimal logarithm of the true delta of the published sigma over the delta asked for."""
-    true = gaussian_log_delta(1.0 / row.number("published"), row.number("epsilon"))
-    # near the root the ten digits of the published sigma decide, at slope mu^2 log delta
-    slope = 1.0 + abs(true)
-    value = (true - math.log(row.number("delta"))) / math.log(10.0)
-    return Answer(value, atol=_LOGARITHM * slope)
-
-
-def _share(row: Row) -> Answer:
-    """Share of the grid on which the published sigma misses delta, counted by Arb."""
-    table = row.tables["balle-wang-2018/algorithm-1.csv"]
-    part = table[(table["stop"] == row["stop"]) & (table["outcome"] != "none")]
-    part = part[part["delta"] >= row.number("least_delta") * (1.0 - 1e-9)]
-    excess = math.log(row.number("excess"))
-    above = sum(
-        gaussian_log_delta(1.0 / float(one.published), float(one.epsilon)) - math.log(one.delta)
-        > excess
-        for one in part.itertuples()
-    )
-    return Answer(above / len(part), atol=1.5 / len(part))  # one pair may be a tie
-
-
-def _repaired(row: Row) -> Answer:
-    """Distance of the exact mu_0 from Arb's, relative: what the repaired algorithm is judged by."""
-    mu = 1.0 / gaussian_sigma(row.number("epsilon"), row.number("delta"))
-    return Answer(row.number("mu_0") / mu - 1.0, atol=1e-9)
-
-
-_BOTH = {
-    "classical": Path(_classical, "the formula"),
-    "analytic": Path(_analytic, "Arb"),
-    "gain": Path(lambda row: (_classical(row) / _analytic(row)) ** 2, "Arb"),
-    "theorem_2": Path(lambda row: row.settings[0].sensitivity / (2.0 * row.number("delta")),
-                      "the formula"),
-}  # fmt: skip
-_SIGMA = {"sigma": Path(_map_sigma, "Arb")}
-_MAPS = {
-    "classical": Path(_map_classical, "the formula"),
-    "analytic": Path(_map_analytic, "Arb"),
-    "gain": Path(lambda row: (_map_classical(row) / _map_analytic(row)) ** 2, "Arb"),
-}
+_GAIN = Path(lambda row: (_classical(row) / _analytic(row)) ** 2, "Arb")
+_MAP_GAIN = Path(lambda row: (_map_classical(row) / _map_analytic(row)) ** 2, "Arb")
 
 PATHS: Paths = {
     "flipped-huber-2023/figure-2.csv": _INFORMATION,
-    "flipped-huber-slides/normalised-fisher-information.csv": _INFORMATION,
     "flipped-huber-2023/figure-3a.csv": {
         "variance": Path(_variance, _SEARCH),
         "gain_step": _gain_step("gaussian"),
@@ -354,15 +292,7 @@ PATHS: Paths = {
         "loss_error": Path(_loss_error, "the density's definition"),
         "t1_in_interval": _inside(0),
         "t2_in_interval": _inside(1),
-        "ranges": Path(_ranges, "the printed ranges"),
     },
-    "balle-wang-2018/figure-1a.csv": _BOTH,
-    "balle-wang-2018/figure-1b.csv": _BOTH,
-    "balle-wang-2018/figure-3a.csv": _BOTH,
-    "balle-wang-2018/map-noise.csv": _MAPS,
-    "balle-wang-2018/figure-2.csv": _SIGMA,
-    "balle-wang-2018/figure-5.csv": _SIGMA,
-    "balle-wang-2018/algorithm-1.csv": {"log10_ratio": Path(_log_ratio, "Arb")},
-    "balle-wang-2018/algorithm-1-sizes.csv": {"share": Path(_share, "a count by Arb")},
-    "inid-2024/algorithm-1.csv": {"repaired_error": Path(_repaired, "Arb")},
+    "balle-wang-2018/figure-1b.csv": {"gain": _GAIN},
+    "balle-wang-2018/map-noise.csv": {"gain": _MAP_GAIN},
 }

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.verify.oracles.densities import flipped_huber, laplace, panels
+from dpnoise_papers.verify.oracles.densities import flipped_huber, panels
 from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
 from dpnoise_papers.verify.oracles.minima import SIMPLE
-from dpnoise_papers.verify.oracles.printed import theorem_8
 from dpnoise_papers.verify.paths.common import (
     CLASS,
     Answer,
-    NoPathError,
     Path,
     Paths,
     Problem,
@@ -109,12 +106,6 @@ def _gain(column: str) -> Path:
     return Path(compute, "search over all parameters, profiles by a lattice of losses")
 
 
-def _by_information(row: Row) -> Answer:
-    """Laplace variance over twice the Gaussian one."""
-    laplace, gauss = (_gain(name).answer(row).value for name in ("laplace", "gaussian"))
-    return Answer(laplace / (2.0 * gauss), rtol=2.0 * CLASS)
-
-
 def _transition(row: Row) -> Answer:
     """Alpha of the noise of minimum variance: the row's must reach it, privately."""
     best = _gain("flipped_huber").answer(row).value
@@ -138,25 +129,6 @@ def _laplace_share(row: Row) -> Answer:
     centre = -math.expm1(-b * b) / b
     rim = math.exp(-b * b / 2.0) * math.sqrt(math.pi / 2.0) * math.erfc(b / math.sqrt(2.0))
     return Answer(centre / (centre + rim), rtol=_ROUNDED)
-
-
-def _multiple(row: Row) -> Answer:
-    """Exact delta over Theorem 8's at the parameters of the worst case, to their six digits."""
-    if row.number("multiple") == 0.0:
-        raise NoPathError("nothing that was tried had a delta that can be compared")
-    at = {name: float(value) for name, value in re.findall(r"(\w+)=([^,]+)", row["parameters"])}
-    noise = flipped_huber(at["alpha"], at["gamma"])
-    entries, entry = int(at["entries"]), at["entry"]
-    exact = (
-        noise.delta(entry, at["epsilon"])
-        if entries == 1
-        else profile([(noise, entry, entries)], at["epsilon"])
-    )
-    norms = at["Delta_1"], at["Delta_2"], at["Delta"]
-    bound = theorem_8(
-        noise, (at["alpha"], at["gamma"]), at["epsilon"], int(row["dimension"]), norms
-    )
-    return Answer(exact / bound, rtol=_ROUNDED)
 
 
 def _printed_off(row: Row) -> Answer:
@@ -194,29 +166,6 @@ def _laplace_noise(row: Row) -> tuple[Array, Array]:
     return size, scales * float(np.sum(size / scales)) / row.number("epsilon")
 
 
-def _factor(row: Row) -> float:
-    """Common factor of the scales at which the lattice finds delta."""
-    from scipy import optimize  # noqa: PLC0415
-
-    size, scales = _laplace_noise(row)
-    pairs, copies = np.unique(np.column_stack([size, scales]), axis=0, return_counts=True)
-    target = math.log(row.number("delta"))
-
-    def excess(log_factor: float) -> float:
-        parts = [
-            (laplace(math.exp(log_factor) * beta), one, int(count))
-            for (one, beta), count in zip(pairs, copies, strict=True)
-        ]
-        found = (
-            parts[0][0].delta(parts[0][1], row.number("epsilon"))
-            if len(parts) == 1 and parts[0][2] == 1
-            else profile(parts, row.number("epsilon"), 2**13)
-        )
-        return math.log(max(found, 1e-300)) - target
-
-    return math.exp(optimize.brentq(excess, math.log(1e-3), -1e-12, xtol=1e-9))
-
-
 def _pure_over_gaussian(row: Row) -> float:
     """Error of optimal Laplace over that of optimal Gaussian noise, delta = 0 for the first."""
     size, scales = _laplace_noise(row)
@@ -231,7 +180,6 @@ PATHS: Paths = {
     "flipped-huber-2023/figure-4a.csv": _VARIANCES,
     "flipped-huber-2023/figure-4b.csv": _VARIANCES,
     "flipped-huber-2023/table-2.csv": _VARIANCES,
-    "flipped-huber-slides/variances-20d.csv": _VARIANCES,
     "flipped-huber-slides/curves-kd.csv": _VARIANCES,
     "flipped-huber-2023/figure-4-dimensions.csv": {
         "gain_lost_db": _between(0, -1.0),
@@ -243,10 +191,8 @@ PATHS: Paths = {
     "flipped-huber-2023/gain.csv": {
         "flipped_huber": _gain("flipped_huber"),
         "gaussian": _gain("gaussian"),
-        "laplace": _gain("laplace"),
         "alpha": Path(_transition, _LATTICE),
         "laplace_share": Path(_laplace_share, "the integrals of the density"),
-        "laplace_by_information": Path(_by_information, _LATTICE),
         "laplace_pure": Path(
             lambda row: 2.0 * (row.number("dimension") / row.number("epsilon")) ** 2, "the formula"
         ),
@@ -254,27 +200,9 @@ PATHS: Paths = {
     "flipped-huber-2023/algorithm-2.csv": {
         "printed_off": Path(_printed_off, "quadrature and a lattice of losses")
     },
-    "flipped-huber-2023/theorem-8-search.csv": {
-        "multiple": Path(_multiple, "a lattice of losses over Theorem 8 in decimals")
-    },
     "inid-2024/corollary-6.csv": {
-        "gain_printed_db": Path(
-            lambda row: (
-                20.0 * math.log10(1.0 - math.log1p(-row.number("delta")) / row.number("epsilon"))
-            ),
-            "the printed formula",
-        ),
-        "gain_exact_db": Path(
-            lambda row: Answer(-20.0 * math.log10(_factor(row)), atol=_DB), "a lattice of losses"
-        ),
         "over_gaussian_pure_db": Path(
             lambda row: Answer(10.0 * math.log10(_pure_over_gaussian(row)), atol=_DB), "Arb"
-        ),
-        "over_gaussian_exact_db": Path(
-            lambda row: Answer(
-                10.0 * math.log10(_factor(row) ** 2 * _pure_over_gaussian(row)), atol=_DB
-            ),
-            "Arb and a lattice of losses",
         ),
     },
 }

@@ -11,7 +11,7 @@ from dpnoise.noise import FlippedHuber, Laplace, OffsetSymmetricGaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.inversion.trapezoid import Rule, TrapezoidPlan, truncated_sums
+from dpnoise.privacy.inversion.trapezoid import LineTerms, Rule, TrapezoidPlan
 
 
 def _relative(rule, mu, epsilon):
@@ -25,7 +25,7 @@ def test_aliases_are_positive_and_bounded(c, period):
     mu, epsilon = 1.0, 2.5
     rule = Rule(LossTransform([], [], mu * mu), epsilon, c, mu * mu, removable=False)
     plan = TrapezoidPlan(0, 0.0, period, 4000, 0.0)
-    found, rounding, *_ = truncated_sums(rule, plan)
+    found, rounding, *_ = LineTerms(rule, plan).at(rule.epsilon)
     exact = _relative(rule, mu, epsilon)
     aliases = float(rule.aliases(np.asarray(period), 0.0))
     assert found + rounding >= exact * (1.0 - 1e-12)
@@ -58,14 +58,16 @@ def test_the_tail_is_bounded(noise, copies, level):
     if level >= rule.levels:
         assert not atomic
         return
-    whole, rounding, *_ = truncated_sums(rule, TrapezoidPlan(level, 0.0, 8.0, 200_000, 0.0))
+    whole, rounding, *_ = LineTerms(rule, TrapezoidPlan(level, 0.0, 8.0, 200_000, 0.0)).at(
+        rule.epsilon
+    )
     rest = rule.plan(level, 0.0, math.inf, 1e300, 200_000)
     for tolerance in (1e-2, 1e-3, 1e-4):
         plan = rule.plan(level, 0.0, 1.0, tolerance, 200_000)
         plan = plan._replace(period=8.0, points=math.ceil(plan.points * 8.0 / plan.period))
         if plan.points > 50_000:
             break
-        found, more, *_ = truncated_sums(rule, plan)
+        found, more, *_ = LineTerms(rule, plan).at(rule.epsilon)
         # The reference leaves out a tail too, which is smaller than the tolerance.
         assert abs(found - whole) <= plan.tail + rounding + more + 0.1 * tolerance
     assert rest.points >= 1
@@ -75,7 +77,7 @@ def test_blurring_adds_a_gaussian_coordinate():
     mu, blur, epsilon = 0.8, 0.3**2, 1.0
     rule = Rule(LossTransform([], [], mu * mu), epsilon, 2.0, mu * mu, removable=False)
     plan = TrapezoidPlan(0, blur, 12.0, 400, 0.0)
-    found, _, density, _ = truncated_sums(rule, plan)
+    found, _, density, _ = LineTerms(rule, plan).at(rule.epsilon)
     aliases = float(rule.aliases(np.asarray(12.0), blur))
     wide = _relative(rule, math.sqrt(mu * mu + blur), epsilon)
     assert abs(found - wide) <= aliases + 1e-12 * wide

@@ -11,9 +11,11 @@ import pytest
 from dpnoise import (
     L1,
     L2,
+    AtMost,
     Box,
     Budget,
     BudgetExceededError,
+    Counts,
     Gaussian,
     Laplace,
     LInf,
@@ -27,8 +29,9 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 from dpnoise.noise import KNorm, Staircase2D
-from dpnoise.privacy.odometer.budget import ACCOUNTS
+from dpnoise.privacy.odometer.terms import ACCOUNTS
 
 DELTA = 1e-6
 
@@ -431,3 +434,22 @@ def test_a_result_states_all_the_rest():
     tight, one = Budget(3.0, DELTA, relation="replace-one"), found.noise
     tight.spend([one] * 6, [1.0] * 6)
     assert budget.epsilon_of() == tight.epsilon_of()
+
+
+# --- true differences -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [Staircase(0.4, 1.0, 0.4), TruncatedLaplace(3.0, 30.0)], ids=repr)
+def test_noise_by_coordinate_counts_for_the_coordinates_that_move(noise):
+    """For people in one or two of twenty groups as for one or two numbers."""
+    for m in (1, 2):
+        one, other = (Budget(50.0, 0.5, relation="add-remove") for _ in range(2))
+        one.spend(noise, Counts(m, of=20, relation="add-remove"), times=3)
+        other.spend(noise, 1.0, times=3 * m)
+        assert one.epsilon_of(1e-3) == other.epsilon_of(1e-3)
+    wide = Budget(50.0, 0.5, relation="add-remove")
+    scales = np.array([3.0, 1.0, 2.0])
+    wide.spend(IndependentNoise(noise, scales), AtMost(2, of=3, relation="add-remove"))
+    pair = Budget(50.0, 0.5, relation="add-remove")
+    pair.spend([noise, noise], [1.0, 0.5])  # the two smallest scales
+    assert wide.epsilon_of(1e-3) == pytest.approx(pair.epsilon_of(1e-3), rel=1e-9)

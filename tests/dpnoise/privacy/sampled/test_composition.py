@@ -11,7 +11,8 @@ from scipy import integrate, special, stats
 from dpnoise import Gaussian, SampledGaussian, epsilon_at, privacy_profile, sampled_delta
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step, one_step
+from dpnoise.privacy.sampled.composition import Composition
+from dpnoise.privacy.sampled.pairs import ADDED, REMOVED, Kind, one_step, pair_of
 from dpnoise.privacy.sampled.transform import (
     TILTS,
     MixedTransform,
@@ -65,7 +66,7 @@ def test_two_steps_are_the_convolution(sigma, rate, epsilon, direction):
 def test_one_step_has_its_closed_form(sigma, rate, direction):
     for epsilon in (0.0, 1e-3, 0.1):
         reference = one_delta(epsilon, sigma, rate, direction)
-        found = math.exp(one_step(Step(sigma, rate), epsilon, direction))
+        found = math.exp(one_step(pair_of(Kind(sigma, rate), direction), epsilon).estimate)
         assert found == pytest.approx(reference, rel=1e-9, abs=1e-13)
 
 
@@ -167,21 +168,21 @@ def test_no_other_loss_beside_a_transform_changes_nothing():
 
 
 def test_an_added_record_has_a_largest_loss():
-    composition = Composition({Step(1.0, 0.01): 3})
+    composition = Composition({Kind(1.0, 0.01): 3})
     assert composition.log_delta(-3.01 * math.log1p(-0.01), ADDED).upper == -math.inf
 
 
 def test_a_rare_sample_at_an_epsilon_whose_exponential_is_large():
     """Where e^epsilon / rate exceeds all doubles the closed form goes on."""
     for epsilon, rate in ((695.0, 1e-6), (1.0, 1e-308), (709.0, 1e-9)):
-        found = one_step(Step(0.02, rate), epsilon, REMOVED)
+        found = one_step(pair_of(Kind(0.02, rate), REMOVED), epsilon).estimate
         inner = epsilon + math.log(-math.expm1(-epsilon)) - math.log(rate)
         assert found == pytest.approx(math.log(rate) + gaussian_log_delta(50.0, inner), rel=1e-9)
 
 
 @pytest.mark.parametrize("direction", [REMOVED, ADDED])
 def test_what_is_seen_to_be_kept_by_moments_of_the_parts_is_kept(direction):
-    steps = {Step(1.0 + 0.1 * k, 0.01 + 0.002 * k): 100 * (k + 1) for k in range(4)}
+    steps = {Kind(1.0 + 0.1 * k, 0.01 + 0.002 * k): 100 * (k + 1) for k in range(4)}
     composition = Composition(steps)
     for epsilon in (0.5, 1.0, 2.0):
         found = composition.log_delta(epsilon, direction)

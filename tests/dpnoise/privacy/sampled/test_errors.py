@@ -5,7 +5,8 @@ import math
 import pytest
 
 from dpnoise import SampledGaussian, SampledLaplace, sampled_errors
-from dpnoise.privacy.sampled.relations import REPLACED, Kind, PairComposition
+from dpnoise.privacy.sampled.pairs import REPLACED, Kind
+from dpnoise.privacy.sampled.relations import PairComposition
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,6 @@ def test_a_longer_rule_has_a_shorter_tail():
     composition.log_delta(0.3, REPLACED)
     usual = composition.shares.tail
     for inversion in composition._found.values():
-        inversion._most = 10
+        inversion._most, inversion._kept = 10, None
     composition.log_delta(0.3, REPLACED)
     assert composition.shares.tail > 10.0 * usual

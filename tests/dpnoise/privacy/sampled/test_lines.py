@@ -8,7 +8,7 @@ import pytest
 from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled import lines
-from dpnoise.privacy.sampled.composition import Composition, Step
+from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.lines import (
     ADDED,
     REMOVED,
@@ -19,6 +19,7 @@ from dpnoise.privacy.sampled.lines import (
     tilted,
     with_rest,
 )
+from dpnoise.privacy.sampled.pairs import Kind
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 
@@ -37,7 +38,7 @@ def test_what_is_cut_is_added_to_the_upper_bound():
 
 @pytest.mark.parametrize("direction", [REMOVED, ADDED])
 def test_chernoff_is_above_delta(direction):
-    composition = Composition({Step(1.5, 0.04): 2250})
+    composition = Composition({Kind(1.5, 0.04): 2250})
     found = composition.log_delta(6.5, direction)
     bound = composition._lines.chernoff(6.5, direction, found.upper)
     assert found.upper <= bound <= found.upper + 4.0
@@ -53,7 +54,7 @@ def test_chernoff_is_above_delta(direction):
     ],
 )
 def test_rare_samples_have_close_bounds(sigma, rate, steps, delta):
-    composition = Composition({Step(sigma, rate): steps})
+    composition = Composition({Kind(sigma, rate): steps})
     low, high = composition.worst_epsilon(math.log(delta), (REMOVED, ADDED))
     assert 0.0 < low <= high <= low * (1 + 1e-6)
     for side in (REMOVED, ADDED):

@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 from dpnoise import SampledGaussian, noise_multiplier
 from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.sampled import multiplier
-from dpnoise.privacy.sampled.composition import Composition, Step
+from dpnoise.privacy.sampled.composition import Composition
+from dpnoise.privacy.sampled.pairs import Kind
 
 TRAINING = (8.0, 1e-5, 0.04, 2250)
 BUDGETS = [  # epsilon, delta, rate, steps
@@ -81,7 +82,7 @@ def test_ends_that_stay_apart_are_met_by_few_bounds(monkeypatch, near):
 @pytest.mark.parametrize("found", [None, (math.nan, 1.0)])
 def test_without_an_approximation_a_bracket_is_searched(monkeypatch, found):
     monkeypatch.setattr(Composition, "saddle", lambda *_: found)
-    monkeypatch.setattr(multiplier, "_by_secants", None)  # would raise
+    monkeypatch.setattr(multiplier, "_by_secants", lambda *_: None)
     assert is_least(noise_multiplier(*TRAINING), TRAINING)
 
 
@@ -115,10 +116,10 @@ def test_what_is_returned_was_seen_to_keep_the_budget(monkeypatch):
 
 def test_the_approximation_is_near():
     for sigma in (0.9, 1.3459, 3.0):
-        composition = Composition({Step(sigma, 0.04): 2250})
+        composition = Composition({Kind(sigma, 0.04): 2250})
         exact = composition.log_delta(8.0, "removed").estimate
         assert composition.saddle(8.0)[0] == pytest.approx(exact, rel=0.02)
-    assert Composition({Step(1.0, 0.04): 1}).saddle(8.0) is None
+    assert Composition({Kind(1.0, 0.04): 1}).saddle(8.0) is None
 
 
 def test_multipliers_take_milliseconds():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Step, one_step
 from dpnoise.privacy.sampled.lines import Contour, search
+from dpnoise.privacy.sampled.pairs import ADDED, REMOVED, Kind, one_step, pair_of
 from dpnoise.privacy.sampled.rounded import Rounded, SampledCoordinate
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
@@ -28,7 +28,7 @@ def test_nodes_hold_everything(sigma, rate, removed):
     ("sigma", "rate", "epsilon"), [(1.0, 0.1, 0.05), (0.05, 1e-4, 5e-5), (0.02, 0.5, 0.3)]
 )
 def test_one_step_is_its_closed_form(sigma, rate, epsilon, direction):
-    exact = one_step(Step(sigma, rate), epsilon, direction)
+    exact = one_step(pair_of(Kind(sigma, rate), direction), epsilon).estimate
     found = Rounded([(sigma, rate, 1)], removed=direction == REMOVED).log_delta(epsilon)
     assert found.lower <= exact <= found.upper
     assert found.gap <= 1e-5
@@ -65,11 +65,11 @@ def test_a_record_that_is_added_has_a_largest_loss():
 
 def test_a_bound_far_below_the_epsilon_that_was_planned_is_on_its_side():
     """There all payoffs are below the least double, which once made them 0."""
-    step = Step(2.8705253395018246, 1.128919664097609e-09)
-    rounded = Rounded([(*step, 2)], removed=True)
+    step = Kind(2.8705253395018246, 1.128919664097609e-09)
+    rounded = Rounded([(step.sigma, step.rate, 2)], removed=True)
     assert rounded._sums(5.2e-4, 1 << 13)
     for epsilon in (0.0, 1e-9, 1e-7, 1e-6):
         found = rounded._bounds(epsilon)
-        assert found.lower <= one_step(step, epsilon, REMOVED) <= found.upper
+        assert found.lower <= one_step(pair_of(step, REMOVED), epsilon).estimate <= found.upper
     low, high = rounded.epsilon(math.log(1.7820538244099514e-111))
     assert low <= 1.9835272289e-6 <= high < 1e-4

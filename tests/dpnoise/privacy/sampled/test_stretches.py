@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from flint import acb, ctx
 
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED
-from dpnoise.privacy.sampled.relations import (
+from dpnoise.privacy.sampled.pairs import (
+    ADDED,
     FIXED,
     GAUSSIAN,
     LAPLACE,
+    REMOVED,
     REPLACED,
     Kind,
-    loss_of,
     pair_of,
 )
+from dpnoise.privacy.sampled.relations import loss_of
 from dpnoise.privacy.sampled.stretches import _product, _sums
 from dpnoise_papers.verify.oracles import samples
 

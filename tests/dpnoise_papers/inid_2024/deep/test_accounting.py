@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpnoise.noise import Laplace
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.deep import accounting
 from dpnoise_papers.inid_2024.deep.accounting import (
-    laplace_epsilon,
-    lower_epsilon,
     minimum_multiplier,
     noise_unit,
     pld_epsilon,
@@ -20,7 +16,6 @@ from dpnoise_papers.inid_2024.deep.accounting import (
     rdp_epsilon,
     replace_one_epsilon,
     step_loss,
-    upper_epsilon,
 )
 
 
@@ -126,73 +121,6 @@ def test_a_replaced_record_reaches_its_loss():
 
     ratios = np.log(density(loss) / density(-loss))
     assert replace_one_epsilon(loss, 1, rate) == pytest.approx(ratios.max(), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("loss", "rate", "delta"),
-    [(1.0, 0.02, 1e-5), pytest.param(0.3, 0.4, 1e-9, marks=pytest.mark.slow)],
-)
-def test_the_upper_bound_is_that_of_renyi_divergences_by_quadrature(loss, rate, delta):
-    x, h = np.linspace(-20.0, 20.0, 200_001, retstep=True)  # beyond, 1e-8 of all
-    near, far = stats.laplace(0.0, 1.0).logpdf(x), stats.laplace(loss, 1.0).logpdf(x)
-    mixed = np.logaddexp(math.log1p(-rate) + near, math.log(rate) + far) - near
-    steps = 50
-
-    def converted(order):
-        divergence = (special.logsumexp(order * mixed + near) + math.log(h)) / (order - 1)
-        return steps * divergence + math.log1p(-1 / order) - math.log(delta * order) / (order - 1)
-
-    least = min(*map(converted, range(2, 257)), pure_epsilon(loss, steps, rate))
-    assert upper_epsilon(loss, delta, steps, rate) == pytest.approx(least, rel=1e-4)
-
-
-@pytest.mark.parametrize("rate", [0.02, 0.5])
-@pytest.mark.parametrize("loss", [0.05, 0.8, 5.0])
-def test_bounds_are_in_order_and_meet_without_delta(loss, rate):
-    steps, delta = 100, 1e-6
-    low, high = lower_epsilon(loss, delta, steps, rate), upper_epsilon(loss, delta, steps, rate)
-    assert 0.0 <= low <= high <= pure_epsilon(loss, steps, rate)
-    tiny = upper_epsilon(loss, 1e-300, steps, rate)
-    assert tiny <= pure_epsilon(loss, steps, rate)
-
-
-@pytest.mark.parametrize(("loss", "rate", "steps"), [(0.05, 0.02, 2000), (0.8, 0.1, 100)])
-def test_both_ends_are_between_the_other_bounds(loss, rate, steps):
-    delta = 1e-6
-    low, high = laplace_epsilon(loss, delta, steps, rate)
-    assert 0.0 < low <= high <= low * (1.0 + 1e-6)
-    assert lower_epsilon(loss, delta, steps, rate) <= high
-    assert low <= 0.99 * upper_epsilon(loss, delta, steps, rate)  # which is not sharp
-
-
-def test_both_ends_of_one_step_without_sampling_are_those_of_the_laplace_mechanism():
-    exact = epsilon_at(Laplace(1.0), 1.3, 1e-4)
-    low, high = laplace_epsilon(1.3, 1e-4, 1, 1.0)
-    assert low <= exact * (1.0 + 1e-12)
-    assert exact * (1.0 - 1e-12) <= high <= exact * (1.0 + 1e-9)
-
-
-def test_other_bounds_where_the_account_has_no_close_ends(monkeypatch):
-    loss, delta, steps, rate = 0.05, 1e-6, 100, 0.02
-    others = lower_epsilon(loss, delta, steps, rate), upper_epsilon(loss, delta, steps, rate)
-
-    def none(*_, **__):
-        raise ValueError("out of reach")
-
-    for answer in (none, lambda *_, **__: (0.0, math.inf)):
-        with monkeypatch.context() as patch:
-            patch.setattr(accounting.SampledLaplace, "epsilon", answer)
-            assert laplace_epsilon(loss, delta, steps, rate) == others
-            assert laplace_epsilon(40.0, 1e-4, 1, 1.0)[0] == lower_epsilon(40.0, 1e-4, 1, 1.0)
-
-
-def test_one_step_without_sampling_is_the_laplace_mechanism():
-    exact = epsilon_at(Laplace(1.0), 1.3, 1e-4)
-    assert lower_epsilon(1.3, 1e-4, 1, 1.0) <= exact <= upper_epsilon(1.3, 1e-4, 1, 1.0)
-    assert lower_epsilon(1.3, 1e-4, 1, 1.0) == pytest.approx(exact, abs=2e-4)
-    # above a loss of 20 by one event: the exact epsilon is a + 2 log(1 - delta) for one step
-    assert 0.0 < lower_epsilon(40.0, 1e-4, 1, 1.0) < epsilon_at(Laplace(1.0), 40.0, 1e-4)
-    assert lower_epsilon(40.0, 0.6, 1, 0.5) == 0.0  # sampled too rarely to be seen
 
 
 def renyi(order, shifts):

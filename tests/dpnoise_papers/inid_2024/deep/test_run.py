@@ -118,7 +118,7 @@ def test_noise_has_the_distribution_of_scale_1(noise):
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "weighted"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_amounts_to_the_noise_that_the_budget_asks_for(noise, scheme):
     """Never less: sum (C_m / s_m)^q is at most unit^-q."""
     delta = 1e-5 if noise == "gaussian" else 0.0

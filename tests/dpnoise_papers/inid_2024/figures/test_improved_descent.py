@@ -4,23 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import MORE, PLAIN_ORDERS, SETTINGS, dataset
+from descent_toys import PLAIN_ORDERS, SETTINGS, dataset
 from dpnoise_papers.inid_2024.figures.improved_descent import (
     LOOKS,
-    VARIANTS,
     descent_orders,
     descent_paths,
-    spr_or_optimal,
-    variants,
 )
 from dpnoise_papers.inid_2024.figures.improved_descent import PRINTED as LABELS
 from dpnoise_papers.inid_2024.learning_settings import DescentOrders
-from dpnoise_papers.inid_2024.tables.descent_variants import (
-    VARIANTS_COLUMNS,
-    WEIGHTS_COLUMNS,
-    weights_and_variants,
-)
-from dpnoise_papers.inid_2024.tables.descent_variants import descent_orders as experiment
+from dpnoise_papers.inid_2024.tables.descent_orders import descent_orders as experiment
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
 from dpnoise_papers.style import OURS, save
 
@@ -50,11 +42,6 @@ PAPER = pd.DataFrame(
 @pytest.fixture(scope="module")
 def paths():
     return improved_descent(SETTINGS, dataset())
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return weights_and_variants(SETTINGS, MORE, dataset())
 
 
 def words(figure):
@@ -88,39 +75,8 @@ def test_paths_show_the_fresh_cyclic_run_and_the_printed_numbers(paths):
 
 def test_paths_without_printed_numbers_or_data(paths, tmp_path):
     assert "printed" not in words(descent_paths(paths, PRINTED.iloc[:0]))
-    for figure in (
-        descent_paths(pd.DataFrame(columns=COLUMNS), PRINTED),
-        spr_or_optimal(pd.DataFrame(columns=WEIGHTS_COLUMNS)),
-        variants(pd.DataFrame(columns=VARIANTS_COLUMNS), PRINTED),
-    ):
-        assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
-
-
-def test_losses_and_measured_errors_have_a_row_for_each_data_set(tables):
-    weights, _ = tables
-    both = pd.concat([weights, weights.assign(dataset="other")])
-    figure = spr_or_optimal(both)
-    assert len(figure.axes) == 6
-    measured = weights[weights["part"] == "measured"]
-    for middle in (figure.axes[1], figure.axes[4]):
-        drawn = middle.get_lines()[0]
-        assert tuple(drawn.get_xdata()) == tuple(measured["exponent"])
-        assert tuple(drawn.get_ydata()) == tuple(measured["error"])
-    assert len(figure.axes[0].get_lines()) == 3
-    assert len(figure.axes[2].get_lines()) == 3
-
-
-def test_variants_outside_the_budget_are_hollow_and_carry_their_epsilon(tables):
-    _, table = tables
-    figure = variants(table, PRINTED)
-    (panel,) = figure.axes
-    assert len(panel.get_yticklabels()) == len(VARIANTS)
-    unsafe = table[table["private"] == 0]
-    assert len(panel.texts) == len(unsafe) > 0
-    assert sorted(line.get_xdata()[0] for line in panel.get_lines()) == [0.0045, 0.0188]
-    assert words(figure) == [
-        "on the trials of the search", "printed, DP-CD", "printed, improved DP-CD"
-    ]  # fmt: skip
+    figure = descent_paths(pd.DataFrame(columns=COLUMNS), PRINTED)
+    assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.inid_2024.figures.pca import VARIANTS, attack, table_3
-from dpnoise_papers.inid_2024.learning_settings import Pca, PcaAttack
+from dpnoise_papers.inid_2024.figures.pca import VARIANTS, table_3
+from dpnoise_papers.inid_2024.learning_settings import Pca
 from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
-from dpnoise_papers.inid_2024.tables.pca_privacy import dp_pca_attack
 
 
 @pytest.fixture(scope="module")
@@ -68,22 +67,3 @@ def test_errors_stand_at_their_noise(table):
     expected = own[["off_diagonal", "sre"]].round(9)
     assert {tuple(row) for row in expected.to_numpy()} <= drawn
     assert {0.4, 0.3} <= {y for _, y in drawn}  # the printed errors, at the noise of the curve
-
-
-def test_the_attack_has_a_panel_per_relation_and_rings_the_chosen():
-    settings = PcaAttack(
-        seed=0, features=10, epsilon=1.0, delta=1e-3, draws=20_000, confidence=0.99, thresholds=7
-    )
-    table = dp_pca_attack(settings)
-    figure = attack(table)
-    figure.draw_without_rendering()
-    assert len(figure.axes) == 2
-    for axes, (_, rows) in zip(figure.axes, table.groupby("relation", sort=False), strict=True):
-        chosen = rows[rows["chosen"] == 1]
-        ratio = chosen["detection"] / (np.e * chosen["false_alarm"] + 1e-3)
-        hollow = [c for c in axes.collections if getattr(c, "get_sizes", list)() == [70]]
-        rings = [c.get_offsets()[0] for c in hollow]
-        assert sorted(float(ring[1]) for ring in rings) == pytest.approx(sorted(ratio))
-        texts = [text.get_text() for text in axes.texts]
-        assert len(texts) == 2
-        assert all("attack proves" in text for text in texts)

@@ -1,1 +1,0 @@
-"""Histogram noise optimised for composition: its search, estimates and certified result."""

@@ -1,0 +1,154 @@
+"""What a budget promises, and which releases it accepts after others: rules without a state.
+
+A release is accepted if it is for the relation of the budget and its account can count it. Whether
+everything together is within the budget is for the account to say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpnoise._validation import Problems
+from dpnoise.privacy.odometer.accounts import ExactAccount, GaussianFilter, RenyiFilter
+from dpnoise.privacy.odometer.ledger import (
+    Entry,
+    Ledger,
+    Sampled,
+    has_gaussian,
+    read_document,
+    read_entry,
+)
+from dpnoise.privacy.sampled.relations import FIXED
+from dpnoise.sensitivity.base import IN_SET, check_relation, joined, require_relation
+from dpnoise.sensitivity.relation import REPLACE_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
+
+
+class BudgetExceededError(ValueError):
+    """A release that the budget does not allow; nothing was spent.
+
+    Examples
+    --------
+    >>> from dpnoise import Budget, BudgetExceededError, Laplace
+    >>> try:
+    ...     Budget(1.0, relation="add-remove").spend(Laplace(1.0), sensitivity=1.5)
+    ... except BudgetExceededError as error:
+    ...     print(str(error).partition(", delta")[0])
+    budget: 1 times Laplace(beta=1.0) at sensitivity 1.5: expected releases within epsilon = 1.0
+    """
+
+
+class Terms(NamedTuple):
+    """A checked budget: what is promised, by which account, and the relation if it was stated."""
+
+    epsilon: float
+    delta: float
+    name: str
+    relation: str | None
+    account: ExactAccount | GaussianFilter | RenyiFilter
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What a ledger says of the budget itself."""
+        names = ("epsilon", "delta", "account", "relation")
+        return dict(zip(names, self[:4], strict=True))
+
+    def accepted(
+        self, problems: Problems, before: Ledger, entry: Entry, relation: str | None
+    ) -> Entry:
+        """An entry with its relation, as it is recorded after others; ValueError if it is not."""
+        what, times, release = entry
+        stated = self.relation if relation is None else relation
+        if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
+            joined(problems, self.relation or before.relation, stated, "all that a Budget counts")
+            if stated != REPLACE_ONE and release.sampled:
+                fixed = any(isinstance(p, Sampled) and p.sampling == FIXED for p in release.sampled)
+                expected = f"{REPLACE_ONE!r} for samples of a fixed size"
+                problems.require(not fixed, "relation", expected, stated)
+        if not problems.found:
+            reason = self.account.refuse(release)
+            problems.require(not reason, "noise", reason, f"{times} times {what}")
+        problems.raise_if_any()
+        if release.counted_as:
+            what = f"{what} (counted as {release.counted_as})"
+        return Entry(what, times, replace(release, relation=stated))
+
+    def joined(self, ledger: Ledger, entries: Sequence[Entry], *, first: int = 0) -> Ledger:
+        """A ledger with entries that were read, of which `first` is the number of the first one."""
+        for k, entry in enumerate(entries, first):
+            problems = Problems(f"budget: entries[{k}]")
+            self.accepted(problems, ledger, entry, entry.one.relation)
+            ledger = ledger.plus(entry.one, entry.times)
+        return ledger
+
+    def require(self, what: str, before: Ledger, after: Ledger) -> None:
+        """A BudgetExceededError unless everything is within the budget."""
+        if not self.account.keeps(after):
+            raise BudgetExceededError(
+                f"budget: {what}: expected releases within epsilon = {self.epsilon!r}, "
+                f"delta = {self.delta!r} together with what was spent before, got "
+                f"{self._excess(before, after)}; nothing was spent"
+            )
+
+    def _excess(self, before: Ledger, after: Ledger) -> str:
+        """What refused releases come to with all before, in words; without delta it is known."""
+        if self.delta > 0.0:
+            return "more"
+        spent = f"(spent before: epsilon = {self.account.epsilon_of(before, 0.0)!r})"
+        found = self.account.epsilon_of(after, 0.0)
+        if found < math.inf:
+            return f"epsilon = {found!r}, as at delta = 0 the largest losses add up {spent}"
+        if has_gaussian(after):
+            return (
+                "an infinite epsilon, as at delta = 0 Gaussian noise has no other: its "
+                f"loss is without bound {spent}"
+            )
+        if after.failure > 0:
+            return f"a delta above 0 {spent}"
+        return f"more, as the loss of this noise is without a known bound {spent}"
+
+
+def read_terms(
+    problems: Problems,
+    epsilon: float,
+    delta: float,
+    account: object,
+    relation: str | None,
+) -> Terms | None:
+    """A budget, or None if something is wrong with it; problems are recorded."""
+    before = len(problems.found)
+    problems.budget(epsilon, delta)
+    known = isinstance(account, str) and account in ACCOUNTS
+    problems.require(known, "account", " or ".join(map(repr, ACCOUNTS)), account)
+    check_relation(problems, relation)
+    if len(problems.found) > before:
+        return None
+    pair = float(epsilon), float(delta)
+    kind: type[ExactAccount | GaussianFilter | RenyiFilter] = ExactAccount
+    if pair[1] > 0.0 and account != "exact":
+        kind = GaussianFilter if account == "gaussian-filter" else RenyiFilter
+    return Terms(*pair, str(account), relation, kind(*pair))
+
+
+def read_ledger(text: object, *, edited: bool) -> tuple[Terms, list[Entry], Ledger]:
+    """A budget, its entries and their sum from a text; ValueError that names every problem."""
+    problems = Problems("budget")
+    problems.require(isinstance(edited, bool), "edited", "True or False", edited)
+    data = read_document(problems, text, edited=edited is True)
+    terms, entries = None, []
+    if data:
+        entries = [read_entry(problems, k, one) for k, one in enumerate(data["entries"])]
+        stated = (data[name] for name in ("epsilon", "delta", "account", "relation"))
+        terms = read_terms(problems, *stated)
+    problems.raise_if_any()
+    assert terms is not None  # noqa: S101  (or refused)
+    found = terms.joined(Ledger(), entries)
+    if entries:
+        terms.require(f"{len(entries)} entries", Ledger(), found)
+    return terms, entries, found

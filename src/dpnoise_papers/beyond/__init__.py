@@ -1,1 +1,0 @@
-"""What goes beyond the papers: joint noise beside theirs, and the map 'which noise when'."""

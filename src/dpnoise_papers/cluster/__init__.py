@@ -1,1 +1,0 @@
-"""The pipeline on a SLURM cluster: what is submitted, and how long a run takes there."""

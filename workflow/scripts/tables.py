@@ -1,0 +1,23 @@
+"""Make the result tables of some items: read, call the function, write."""
+
+import time
+
+from dpnoise_papers.config import typed
+from dpnoise_papers.making import claims_of, job, read_tables, resolve
+from dpnoise_papers.result_files import write_table
+
+with job(snakemake) as log:
+    for call in snakemake.params.calls:
+        began = time.monotonic()
+        settings = typed(call["module"], call["settings"])
+        data = [resolve(call["reader"])(path) for path in call["npz"]]
+        keywords = call["keywords"] | claims_of(call)
+        if call["threaded"]:
+            keywords["threads"] = snakemake.threads
+        made = resolve(call["function"])(*settings, *data, *read_tables(call["tables"]), **keywords)
+        made = made if isinstance(made, tuple) else (made,)
+        for table, path in zip(made, call["outputs"], strict=True):
+            extra = {name: call[name] for name in ("settings_digest",) if name in call}
+            write_table(table.assign(**extra), path)
+            log.append(f"{path}: {len(table)} rows")
+        log.append(f"{call['item']}: {time.monotonic() - began:.1f} s")
