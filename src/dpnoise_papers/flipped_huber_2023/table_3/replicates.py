@@ -140,8 +140,9 @@ def _outermost(rows: list[list[Any]]) -> set[str]:
     """Readings with the smallest and the greatest median of a metric in a row of the paper."""
     table = pd.DataFrame(rows, columns=RUNS_COLUMNS)
     medians = table.groupby(["mechanism", "reading"])[[*METRICS]].median()
-    both = [medians.loc[mechanism] for mechanism in ROWS]
-    return {str(end) for one in both for end in (*one.idxmin(), *one.idxmax())}
+    both = [medians.xs(mechanism) for mechanism in ROWS]
+    ends = [one[metric] for one in both for metric in METRICS]
+    return {str(name) for end in ends for name in (end.idxmin(), end.idxmax())}
 
 
 class _Repeated:

@@ -433,8 +433,17 @@ def run_for_best(
         bounds = {one: runs.bounds[one.key] for one in entered}
     likely = {one: runs.likely(one.key, flags) for one, flags in entered.items()}
     slack, judged = (1.0, len(trials)) if keep is None else (keep, _half(trials))
-    told = {"likely": likely, "bounds": bounds, "slack": slack, "judged": judged}
-    race(run, errors, entered, trials, **told, at_once=threads)
+    race(
+        run,
+        errors,
+        entered,
+        trials,
+        likely=likely,
+        bounds=bounds,
+        slack=slack,
+        judged=judged,
+        at_once=threads,
+    )
     best = {one: np.zeros_like(flags) for one, flags in entered.items()}
     for one, flags in best.items():
         place = runs.best(one.key, one.passes, trials)
