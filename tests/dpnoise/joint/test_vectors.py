@@ -1,6 +1,7 @@
 """K-norm and two-dimensional staircase noise: laws of the norm, moments, densities, samples."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -33,6 +34,7 @@ from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import KNorm, Laplace, Staircase2D, staircase_2d_gamma
 from dpnoise.optimality.certificates import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
+from dpnoise.optimality.whole_numbers import WholeStaircase
 from dpnoise.sensitivity.spheroid import Spheroid
 from dpnoise_papers.verify.oracles.exact import Stairs
 from exact_noise import off
@@ -315,7 +317,8 @@ def test_no_mixture_of_differences_proves_more_and_one_proves_as_much(counts):
         w = rng.dirichlet(np.full(len(d), 0.1))
         root = np.sqrt(np.maximum(np.linalg.eigvalsh(d.T @ (w[:, None] * d)), 0.0))
         assert np.sum(root) ** 2 <= trace * (1.0 + 1e-9)
-    certificate = scalar_certificate(1.0, 0.0)
+    certificate = WholeStaircase(1) if counts.exactly else scalar_certificate(1.0, 0.0)
+    counts = counts if counts.exactly else replace(counts, whole=False)
     bound = count_projection(counts, certificate).bound(counts, 1.0, 0.0, np.ones(counts.of))
     assert trace == pytest.approx(bound / certificate.bound(1.0, 0.0), rel=1e-4)
 
@@ -417,7 +420,8 @@ def test_a_set_of_one_number_or_in_one_count_needs_no_correlation():
         assert counts.smallest_ellipsoid is None
         names = [row.name for row in compare(counts, epsilon=1.0, delta=1e-6, exhaustive=False)]
         assert "correlated Gaussian" not in names
-    found = best(Counts(1, of=1, relation=R), epsilon=1.0, delta=1e-6, family="gaussian")
+    one = Counts(1, of=1, whole=False, relation=R)
+    found = best(one, epsilon=1.0, delta=1e-6, family="gaussian")
     assert found.std == pytest.approx(gaussian_sigma(1.0, 1e-6), rel=1e-12)
 
 

@@ -43,9 +43,12 @@ SETS = (
 
 
 def all_points(ball):
-    """All integer points with non-negative entries, by the norm of the set alone."""
+    """The sizes of all integer differences: by the norm of the set, or few entries."""
     every = np.array(list(product(*(range(int(side) + 1) for side in ball.box))))
-    return every[ball.norm(every.astype(float)) <= 1.0 + 1e-9]
+    good = ball.norm(every.astype(float)) <= 1.0 + 1e-9
+    if isinstance(ball, AtMost):
+        good &= np.count_nonzero(every, axis=1) <= ball.m
+    return every[good]
 
 
 def delta_by_sums(noises, shift, epsilon, reach):
@@ -97,9 +100,9 @@ def test_three_of_twelve_counts_lose_three_steps_exactly():
 
 
 def test_staircases_lose_their_epsilon_for_each_step_of_a_point():
-    ball = AtMost(2, of=3, each=4.0)  # (3, 3, 2) and (4, 2, 2) have three first steps and more
-    (part,) = parts = parts_of_set(ball)
-    for width in (1, 2, 3, 4):
+    balls = L1(8.0, of=3), AtMost(2, of=3, each=4.0)  # (3, 3, 2) has three first steps and more
+    for ball, width in product(balls, (1, 2, 3, 4)):
+        (part,) = parts = parts_of_set(ball)
         noise = DiscreteStaircase(0.25, width, 1)
         losses = [sum(-(-int(x) // width) for x in d) for d in all_points(ball)]
         assert largest_loss([noise], parts) == Fraction(max(losses), 4)
