@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
@@ -13,6 +14,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parents[1]
+# pytest keeps the tests with their asserts rewritten, where PYTHONDONTWRITEBYTECODE is set, too, as
+# containers have it: else each worker rewrites them again, 8 of the 12 s that it collects.
+sys.dont_write_bytecode = False
 # Tests of a run, not of the code: where DPNOISE_RESULTS says which (`make look`).
 collect_ignore = [] if os.environ.get("DPNOISE_RESULTS") else ["of_run"]
 
