@@ -190,6 +190,7 @@ NO_WHEEL := "make: not every file of requirements-deep.lock could be had. PyTorc
 LOCK := --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras --quiet
 lock:
 	uv pip compile pyproject.toml --extra dev $(LOCK) -o requirements.lock
+	uv pip compile pyproject.toml --extra pipeline -c requirements.lock $(LOCK) -o requirements-run.lock
 	uv pip compile pyproject.toml --extra dev --extra deep -c requirements.lock $(LOCK) -o requirements-deep.lock
 
 clean:
