@@ -80,7 +80,8 @@ _DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
 _CLOSE = 1e-10  # relative, of epsilon
 _CLIP = 700.0  # of log delta, for the search
 _INTERVAL = 1e-4  # of losses
-_LEAST_MULTIPLIER = 0.2  # below, losses reach beyond 2 million intervals
+# Below, losses reach beyond a million intervals or so, which takes long or more than there is.
+_LEAST_MULTIPLIERS = {GAUSSIAN: 0.2, LAPLACE: 0.05}
 _PEER_ROUNDING = 1e-6
 _WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
@@ -231,9 +232,9 @@ def _is_known(part: Sampled | Given, relation: str | None) -> bool:
     """Whether dp_accounting knows a release."""
     if isinstance(part, Given):
         return True
-    if part.noise == GAUSSIAN:
-        return part.sampling == POISSON and part.multiplier >= _LEAST_MULTIPLIER
-    return part.sampling == POISSON and relation == ADD_REMOVE
+    if part.sampling != POISSON or part.multiplier < _LEAST_MULTIPLIERS[part.noise]:
+        return False
+    return part.noise == GAUSSIAN or relation == ADD_REMOVE
 
 
 def _sampled_delta(ledger: Ledger, epsilon: float, aim: float) -> float:
@@ -295,8 +296,9 @@ def _composed(
     elif isinstance(part, Sampled) and not _is_known(part, relation):
         message = (
             "budget: noise: expected Gaussian noise on Poisson samples, or Laplace noise on them "
-            f"for {ADD_REMOVE!r}, beside noise whose transform is not known in closed form, or "
-            f"privacy loss distributions, got {part.noise} noise on samples ({part.sampling})"
+            f"for {ADD_REMOVE!r}, of multipliers from {_LEAST_MULTIPLIERS[part.noise]:g} on, beside "
+            "noise whose transform is not known in closed form, or privacy loss distributions, got "
+            f"{part.noise} noise of {part.multiplier:g} on samples ({part.sampling})"
         )
         raise ValueError(message)
     elif isinstance(part, Sampled) and part.noise == LAPLACE:

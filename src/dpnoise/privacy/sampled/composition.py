@@ -11,7 +11,6 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import optimize
 
 from dpnoise.privacy.inversion.inversion import (
     Inversion,
@@ -44,6 +43,7 @@ from dpnoise.privacy.sampled.pairs import (
     pair_of,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
+from dpnoise.privacy.sampled.search import EpsilonSearch
 from dpnoise.privacy.sampled.transform import (
     TILTS,
     MixedTransform,
@@ -59,10 +59,9 @@ if TYPE_CHECKING:
 
 _SECONDS, _ROUGH_SECONDS = 0.4, 0.1  # for one epsilon
 _CLOSED = 1e-11  # relative rounding of the chance of a sample
-_TRIES, _WIDENINGS = 3, 25
+_TRIES = 3
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
-_DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
 _SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
 _ROUGH = 1e-2  # and that of a rough delta
@@ -70,15 +69,8 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _LEAST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
-_STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
-_MOST_GROWTH = 15.0  # of the distance of an end from the root
-_SMALLEST = 1e-12  # epsilon next to which ends are looked for
 _ROUGH_WORK = 3e5  # evaluations of a rough delta
 MOST_WORK, _MOST_SEARCH = 1.5e6, 1.2e6  # evaluations of a direction, and of these for a search
-
-
-class _Spent(Exception):  # noqa: N818
-    """No evaluations are left for a search."""
 
 
 class Composition:
@@ -118,10 +110,9 @@ class Composition:
         ] = {}  # by rounding, with the message
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
-        self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
+        self._before = 0.0  # evaluations for earlier answers
         self.most = MOST_WORK  # evaluations of a direction
         self._lost = 0.0  # evaluations of what is not kept
-        self._told_at: dict[float, LogBounds] = {}  # of one epsilon, too
         # The root of about the variance of the loss; squares of the smallest rates are 0.
         parts = [
             step.rate * math.sqrt(n * math.expm1(min(step.sigma**-2, _MOST_SQUARE)))
@@ -275,7 +266,7 @@ class Composition:
     @property
     def work(self) -> float:
         """Evaluations in all."""
-        return self._work + self._before
+        return self._work + self._before + sum(one.work for one in self._lattices.values())
 
     @property
     def _distance(self) -> float:
@@ -397,33 +388,22 @@ class Composition:
             if self._lattice_serves:
                 other = self._rounded(direction).epsilon(log_delta)
                 return self._joined(found, other, log_delta, direction)
-        self._before, self._seen = self._before + self._work, (0.0, math.inf)
-        self._told_at = {}
-        try:
-            low, high = self._searched(log_delta, direction)
-        except _Spent:
-            low, high = 0.0, math.inf
-        low, high = max(low, self._seen[0]), min(high, self._seen[1])
-        low = min(low, high)
+        self._before += self._work
+        search = EpsilonSearch(
+            lambda epsilon: self.log_delta(epsilon, direction, log_delta),
+            log_delta,
+            lambda: self._work > min(_MOST_SEARCH, self._most),
+        )
+        start = self._start(log_delta, direction)
+        low, high = search.ends(
+            start, lambda excess: self._near(start, log_delta, direction, excess)
+        )
         if high > (1.0 + _ROUGH) * low:
             self._sharpen(direction)
             known = self._chernoff_epsilon(log_delta, direction)[0]
             high = min(high, max(known, low) if known <= MOST_EPSILON else math.inf)
             low = min(max(low, self._alone_epsilon(log_delta, direction)), high)
         return low, high
-
-    def _told(self, epsilon: float, direction: str, log_delta: float) -> LogBounds:
-        """Bounds on log delta, which are ends of the epsilon for one."""
-        if epsilon in self._told_at:
-            return self._told_at[epsilon]
-        found = self._told_at[epsilon] = self.log_delta(epsilon, direction, log_delta)
-        low, high = self._seen
-        if found.lower >= log_delta:
-            low = max(low, epsilon)
-        if found.upper <= log_delta:
-            high = min(high, epsilon)
-        self._seen = low, high
-        return found
 
     def _alone_epsilon(self, log_delta: float, direction: str) -> float:
         """The epsilon of the worst single step, at least."""
@@ -436,58 +416,6 @@ class Composition:
     def _single(self, step: Kind) -> Composition:
         """One step alone."""
         return Composition({step: 1})
-
-    def _searched(self, log_delta: float, direction: str) -> tuple[float, float]:
-        """Bounds on the least epsilon by a search over bounds on delta."""
-
-        def excess(epsilon: float) -> float:
-            if epsilon not in self._told_at and self._work > min(_MOST_SEARCH, self._most):
-                raise _Spent
-            found = self._told(epsilon, direction, log_delta)
-            return min(max(found.estimate - log_delta, -_CLIP), _CLIP)
-
-        start = self._start(log_delta, direction)
-        near = self._near(start, log_delta, direction, excess)
-        if near is not None:
-            return self._certified(near, log_delta, direction)
-        return self._bracketed(start, log_delta, direction, excess)
-
-    def _bracketed(
-        self, start: float, log_delta: float, direction: str, excess: Callable[[float], float]
-    ) -> tuple[float, float]:
-        """Bounds on the least epsilon from a bracket, in which it is searched."""
-        low, high = 0.0, start
-        if excess(high) > 0.0:
-            # ends: an infinite upper bound, or a bracket down to 0
-            for _ in range(_DOUBLINGS):
-                low, high = high, 2.0 * high
-                if excess(high) <= 0.0:
-                    break
-            else:
-                known = self.log_delta(low, direction, log_delta).lower >= log_delta
-                return (low if known else 0.0), math.inf
-        else:
-            low = 0.5 * high
-            if excess(low) <= 0.0:
-                if self.log_delta(0.0, direction, log_delta).upper <= log_delta:
-                    return 0.0, 0.0
-                low, high = 0.0, low
-                # ends: an infinite upper bound, or a bracket down to 0
-                for _ in range(_DOUBLINGS):
-                    low = 0.1 * high
-                    if excess(low) > 0.0:
-                        break
-                    low, high = 0.0, low
-        root = high
-        # Where delta at 0 is what is asked for, give or take rounding, nothing changes its sign.
-        above, below = excess(low), excess(high)
-        if above > 0.0 >= below:
-            near, slope = (high if -below < above else low), (below - above) / (high - low)
-            found = by_tangents(excess, near, slope, high) if near > 0.0 else None
-            if found is None or not low <= found <= high:
-                found = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
-            root = found
-        return self._certified(root, log_delta, direction)
 
     def _near(
         self, start: float, log_delta: float, direction: str, excess: Callable[[float], float]
@@ -610,38 +538,3 @@ class Composition:
         best = int(np.argmin(bounds))
         self._steep = STEEP * float(c[best]) if direction == REMOVED else None
         return min(max(float(bounds[best]), 1e-9), MOST_EPSILON)
-
-    def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
-        """Epsilons near a root at which the bounds on delta are on either side."""
-        root = max(root, _SMALLEST)
-        step, here = _STRIDE * root, self._told(root, direction, log_delta)
-        # ends: bounds are taken on either side of wherever it ends
-        for _ in range(_POLISH):
-            there = self._told(root + step, direction, log_delta)
-            fall = here.estimate - there.estimate
-            if not math.isfinite(fall):  # next to the largest loss: what was seen is all there is
-                return 0.0, math.inf
-            slope = max(fall / step, 1e-9 / root)
-            root = max(root + (here.estimate - log_delta) / slope, _SMALLEST)
-            here = self._told(root, direction, log_delta)
-        if not math.isfinite(here.estimate):
-            return 0.0, math.inf
-        root += min(max((here.estimate - log_delta) / slope, -step), step)
-        ends = []
-        for side in (-1.0, 1.0):
-            doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
-            end = 0.0 if side < 0.0 else math.inf
-            move = 1.5 * min(doubt, 1e3) / slope + 1e-11 * root
-            # ends: 0 and infinity are bounds
-            for _ in range(_WIDENINGS):
-                at = root + side * move
-                if at <= 0.0:
-                    break
-                bounds = self._told(at, direction, log_delta)
-                miss = log_delta - bounds.lower if side < 0.0 else bounds.upper - log_delta
-                if miss <= 0.0:
-                    end = at
-                    break
-                move += min(max(1.5 * miss / slope, move), _MOST_GROWTH * move)
-            ends.append(end)
-        return ends[0], ends[1]

@@ -61,7 +61,8 @@ def noise_multiplier(
     steps : int
         From 1 to 1e9.
     rtol : float
-        By how much the answer may exceed the least one, relatively, from 1e-8 to 0.1.
+        By how much the answer may exceed the least one, relatively, from 1e-8 to 0.1. After a few
+        seconds of work an answer that exceeds it by more is returned as well.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours: "add-remove" by default, "replace-one" where samples have a
         fixed size.

@@ -31,6 +31,7 @@ _NODES, _SKETCH = 4, 2  # between two cuts
 _NARROWEST = 0.0625  # of y between two cuts near 0
 _SIZES, _FEWEST = (1 << 13, 1 << 15, 1 << 17), 1 << 11  # points of the lattice, of one kind of step
 _ENOUGH = 1e-7  # relative gap
+_POINT = 4.0  # evaluations that take as long as a point of a lattice
 _CLIP, _DOUBLINGS = 700.0, 40
 
 
@@ -170,12 +171,14 @@ class Rounded:
         fewer = max(len(steps) - 1, 0).bit_length()
         self._sizes = [max(size >> fewer, _FEWEST) for size in _SIZES]
         self._last: tuple[LatticeSum, LatticeSum] | None = None
+        self.work = 0.0  # evaluations of a transform that take as long as all sums so far
 
     def _sums(self, epsilon: float, size: int) -> bool:
         """Whether there are sums for epsilons near one."""
         shifted = epsilon - self._shift
         if not self._removed and shifted >= 0.0:
             return False
+        self.work += _POINT * size * len(self._parts)
         with np.errstate(all="ignore"):
             try:
                 self._last = lattice_sums(self._parts, shifted, size)  # type: ignore[arg-type]  # of its interface

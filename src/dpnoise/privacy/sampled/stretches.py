@@ -19,39 +19,32 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
+from dpnoise.privacy.sampled.stretch_line import MOST_NODES, WIDEST, StretchLine
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise._types import Array, ComplexArray
+    from dpnoise._types import Array
 
 _EPS = np.finfo(float).eps
 _DIGITS = 40.0  # a rule is off by about e^-40 of the integral, and by what it states
 _REACH = 11.0  # beyond, e^(-y^2 / 2) is below e^-60
 _RARER = 60.0  # outputs of a weight below e^-60 of the largest do not count at a large tilt
-_RARE = 50.0  # nodes of a weight below e^-50 of the largest do not count
 _ORDER = 24  # nodes of a panel
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _RHO = np.array([1.2, 1.4, 1.7, 2.0, 2.5, 3.2, 4.0, 5.5, 8.0])  # of Bernstein's ellipses
 _PANEL = math.log(64.0 / 15.0) - 2.0 * _ORDER * np.log(_RHO) - np.log1p(-(_RHO**-2.0))
-_WIDE, _WIDEST = 0.98 * math.pi, 16.0  # of Im w, and of Im y
+_WIDE = 0.98 * math.pi  # of Im w
 _SHARES = np.append(np.geomspace(0.003, 0.1, 6), np.linspace(0.15, 1.0, 14))
-_PATH = np.geomspace(1e-8, 1.0, 110)  # of the way up, of which some are tried
-_KEPT = np.arange(4, 110, 5)
 # Shares of a stretch, closer at its ends, by which what matters is found.
 _GRADES = np.concatenate([np.linspace(0.0, 1.0, 129), 2.0 ** -np.arange(1.0, 44.0)])
 _GRADES = np.concatenate([_GRADES, 1.0 - _GRADES])
-_CELL, _FINE = 0.2, 0.05  # of y
-_MOST_NODES, _MOST_CELLS = 60_000, 30_000
+_CELL = 0.2  # of y
+_MOST_CELLS = 30_000
 _GROWTHS, _GROWTH = 20, 1.5  # of the number of panels
 _NEAR = 40.0  # tilts times slopes that have common nodes
 _CLOSE = 0.1  # of log M
-_CHUNK = 1 << 18  # terms at once
-_EVEN = 20  # points from which on even spacing pays
-_SUB, _TURN = 4, 0.3  # of an interval of an envelope, and of its phase
-_MOST_SUB, _LOW = 4000, 0.5
-_ROWS, _ALONE = 4, 1 << 16  # of a matrix product: rows at once, and multiplications by one thread
-_MOST_TERMS = 2e8  # for equally spaced points
-_MOST_ENVELOPE, _CALLS = 5e6, 5e3  # terms of an envelope, and those that take as long as a call
+_CALLS = 5e3  # terms that take as long as a call
 _FINITE = 700.0
 
 
@@ -79,7 +72,7 @@ class Stretch(NamedTuple):
     cut: bool = False
 
 
-class _Fields(NamedTuple):
+class Fields(NamedTuple):
     """At outputs: log A, its share q e^w / A and its error, shape (factors, n); base and slope."""
 
     log_a: Array
@@ -97,16 +90,6 @@ class _Rule(NamedTuple):
     log_weight: Array
     heights: Array
     log_error: Array
-
-
-def _product(first: Array | ComplexArray, second: Array | ComplexArray) -> ComplexArray:
-    """A matrix product in parts so small that each is done by one thread; rows are in fours."""
-    parts = first.reshape(-1, _ROWS, first.shape[1])
-    size = max(_ALONE // (_ROWS * second.shape[1]), 1)
-    total = np.zeros((*parts.shape[:2], second.shape[1]), dtype=complex)
-    for k in range(0, first.shape[1], size):
-        total += parts[..., k : k + size] @ second[k : k + size]
-    return total.reshape(len(first), -1)
 
 
 def _sums(weight: Array, values: Array) -> Array:
@@ -149,7 +132,7 @@ class StretchLoss:
             return 0.0
         return 0.5 + (self.steep if part.cut else 0.0)
 
-    def fields(self, part: Stretch, y: Array) -> _Fields:
+    def fields(self, part: Stretch, y: Array) -> Fields:
         """What a stretch has at outputs."""
         q = self.rate
         k = np.array([[one.slope] for one in part.factors])
@@ -167,7 +150,7 @@ class StretchLoss:
         error = 4.0 * _EPS * (np.abs(log_a) + share * off + rough)
         if not part.gaussian:
             base = part.log_scale - y - math.log(2.0)
-            return _Fields(log_a, share, error, base, np.full_like(y, -1.0))
+            return Fields(log_a, share, error, base, np.full_like(y, -1.0))
         base = part.log_scale - 0.5 * y * y - 0.5 * math.log(2.0 * math.pi)
         slope = -y
         if part.cut and self.cut < math.inf:
@@ -177,9 +160,9 @@ class StretchLoss:
             base = base + kept
             ratio = np.exp(np.minimum(-0.5 * x * x - 0.5 * math.log(2.0 * math.pi) - kept, 600.0))
             slope = slope - root * ratio
-        return _Fields(log_a, share, error, base, slope)
+        return Fields(log_a, share, error, base, slope)
 
-    def _heights(self, part: Stretch, at: _Fields, c: Array) -> tuple[Array, Array, Array]:
+    def _heights(self, part: Stretch, at: Fields, c: Array) -> tuple[Array, Array, Array]:
         """Log integrands at tilts, shape (tilts, n), slopes, bounds on second derivatives."""
         power = np.array([one.power for one in part.factors])
         turn = np.array([one.turn for one in part.factors])
@@ -245,7 +228,7 @@ class StretchLoss:
         return float(y[first]), float(y[last]), log_rest
 
     def _turned(
-        self, part: Stretch, at: _Fields, reach: Array | float, eta: Array, *, lowest: bool = False
+        self, part: Stretch, at: Fields, reach: Array | float, eta: Array, *, lowest: bool = False
     ) -> Array:
         """Bounds on |turn arg A| summed over factors, y + i eta, within `reach` of y."""
         total = np.zeros(np.broadcast_shapes(at.base[:, None].shape, eta.shape))
@@ -293,7 +276,7 @@ class StretchLoss:
     ) -> tuple[Array, Array | float, Array] | None:
         left, right, log_rest = ends
         steepest = max(abs(one.slope) for one in part.factors)
-        eta = min(_WIDE / steepest, _WIDEST) * _SHARES
+        eta = min(_WIDE / steepest, WIDEST) * _SHARES
         more = math.sqrt(4.0 * u * float(eta[-1]) * steepest)
         cell = _CELL / math.sqrt(1.0 + 2.0 * self.steep)
         if not right - left + 2.0 * more <= _MOST_CELLS * cell:
@@ -316,7 +299,7 @@ class StretchLoss:
         edge = edge + cost + math.log(2.0)
         target = np.maximum(edge - log_mass[:, None] + _DIGITS, 1.0)
         step = min(float(np.min(np.max(2.0 * math.pi * eta / target, axis=1))), 0.9)
-        if not 0.0 < right - left <= _MOST_NODES * step:
+        if not 0.0 < right - left <= MOST_NODES * step:
             return None
         power = 2.0 * math.pi * eta / step
         log_error = np.min(edge - power - np.log(-np.expm1(-power)), axis=1)
@@ -334,7 +317,7 @@ class StretchLoss:
         count = max(math.ceil(min(width * (0.4 + turns / (3.0 * _ORDER)), 1e9)), 1)
         # ends: the bound on the error of the last rule counts, whatever it is
         for _ in range(_GROWTHS):
-            if count * _ORDER > _MOST_NODES:
+            if count * _ORDER > MOST_NODES:
                 return None
             half = 0.5 * width / count
             middle = left + half * (2.0 * np.arange(float(count)) + 1.0)
@@ -454,178 +437,3 @@ class StretchLoss:
     def line(self, c: float) -> StretchLine:
         """The transform on the vertical line through c."""
         return StretchLine(self, c)
-
-
-class StretchLine:
-    """The transform on a vertical line, relative to its value on the real axis.
-
-    `log_norm` is log M(c), `norm_error` a bound on its error, `atoms` the share of the atoms.
-    """
-
-    def __init__(self, loss: StretchLoss, c: float) -> None:
-        self.loss, self.c = loss, c
-        found, error = loss.log_real(np.array([c]))
-        self.log_norm, self.norm_error = float(found[0]), float(error[0])
-        self._weights = np.exp(loss._log_masses + c * loss._values - self.log_norm)  # noqa: SLF001
-        self.atoms = float(self._weights.sum())
-        self._rules: dict[float, tuple[Array, Array, Array, float]] = {}
-        value, _, weight, _ = self._rule(0.0)
-        self._mass = float(weight.sum())
-        self._mean = float(weight @ value) / max(self._mass, 1e-300)
-        self._square = float(weight @ (value - self._mean) ** 2)
-        deviation = math.sqrt(self._square / max(self._mass, 1e-300))
-        self._spread = max(deviation, 1e-300)
-        self._extent = float(np.ptp(value)) if len(value) else 0.0
-        self._more = 0.0  # terms for each unit of an imaginary part, roughly
-        for part in loss.stretches:
-            left, right, _ = loss._ends(part, np.array([c]))  # noqa: SLF001
-            turns = sum(abs(one.turn * one.slope) for one in part.factors)
-            self._more += (right - left) * turns / 3.0
-
-    def _rule(self, u: float) -> tuple[Array, Array, Array, float]:
-        """Losses, their errors and weights for imaginary parts up to u, and the error left."""
-        if u in self._rules:
-            return self._rules[u]
-        c = np.array([self.c])
-        rules = [self.loss.rule(part, c, u) for part in self.loss.stretches]
-        if any(rule is None for rule in rules):
-            message = f"sampled loss: expected at most {_MOST_NODES} terms, got more"
-            raise ValueError(message)
-        loss = np.concatenate([rule.loss for rule in rules if rule])
-        off = np.concatenate([rule.loss_error for rule in rules if rule])
-        exponents = np.concatenate(
-            [np.abs(rule.log_weight) + abs(self.c) * np.abs(rule.loss) for rule in rules if rule]
-        )
-        height = np.concatenate([rule.heights[0] for rule in rules if rule]) - self.log_norm
-        some = height > height.max() - _RARE
-        weight = np.exp(height[some])
-        missed = sum(math.exp(min(float(r.log_error[0]) - self.log_norm, 0.0)) for r in rules if r)
-        missed += len(height) * math.exp(float(height.max()) - _RARE)
-        fixed = float(weight @ (exponents[some] + abs(self.log_norm) + 8.0)) * 4.0 * _EPS
-        fixed += missed + abs(self.c) * float(weight @ off[some])
-        self._rules[u] = loss[some], off[some], weight, fixed
-        return self._rules[u]
-
-    def _block(self, u: Array) -> Array:
-        """Powers of two, in units of the loss, from u on."""
-        base = 1.0 / max(self._extent, 1e-12)
-        return np.asarray(
-            base * np.exp2(np.maximum(np.ceil(np.log2(np.maximum(u / base, 1.0))), 0))
-        )
-
-    def size(self, u: float) -> float:
-        """Number of terms of a value at imaginary part u, roughly."""
-        return len(self._rule(0.0)[0]) + self._more * u
-
-    @staticmethod
-    def affords(points: int, size: float) -> bool:
-        """Whether so many values of so many terms are not too many."""
-        return size <= _MOST_NODES / 3 and size * points <= _MOST_TERMS
-
-    def values(self, u: Array) -> tuple[ComplexArray, ComplexArray, Array]:
-        """Atoms, continuous part at c + i u, u >= 0, and bounds on the errors of their sum."""
-        loss = self.loss
-        atoms = np.exp(1j * np.multiply.outer(u, loss._values)) @ self._weights  # noqa: SLF001
-        values, masses = np.abs(loss._values), np.abs(loss._log_masses)  # noqa: SLF001
-        sizes = np.multiply.outer(u + abs(self.c), values) + masses + abs(self.log_norm) + 2.0
-        error = (8.0 * _EPS) * (sizes @ self._weights)
-        found, _, doubt = self._continuous(u)
-        return np.asarray(atoms, dtype=complex), found, error + doubt
-
-    def _continuous(self, u: Array, *, slope: bool = False) -> tuple[ComplexArray, Array, Array]:
-        """The continuous part; with `slope` turned back by its mean, and its derivative."""
-        found, rise = np.zeros((2, *u.shape), dtype=complex)
-        error = np.zeros(u.shape)
-        blocks = self._block(u)
-        for block in np.unique(blocks):
-            value, off, weight, fixed = self._rule(float(block))
-            where = np.flatnonzero(blocks == block)
-            centred = value - self._mean if slope else value
-            size = max(_CHUNK // len(value), 1)
-            step = (u[where[-1]] - u[where[0]]) / max(len(where) - 1, 1)
-            even = len(where) > _EVEN
-            even = even and bool(np.all(np.abs(np.diff(u[where]) - step) <= 1e-12 * u[where[-1]]))
-            self.loss.terms += len(where) * len(value) / (20.0 if even else 1.0)
-            if even:
-                # Points a rows of b each: their terms are products.
-                few = math.ceil(math.sqrt(len(where)))
-                starts = u[where[::few]]
-                starts = np.append(starts, np.zeros(-len(starts) % _ROWS))  # to be left out
-                rows = np.exp(1j * np.multiply.outer(starts, centred)) * weight
-                turns = np.exp(1j * np.multiply.outer(centred, step * np.arange(float(few))))
-                found[where] = _product(rows, turns).ravel()[: len(where)]
-                if slope:
-                    rise[where] = _product(rows * (1j * centred), turns).ravel()[: len(where)]
-            for first in range(0, 0 if even else len(where), size):
-                some = where[first : first + size]
-                turned = np.exp(1j * np.multiply.outer(u[some], centred))
-                found[some] = turned @ weight
-                if slope:
-                    rise[some] = turned @ (weight * 1j * centred)
-            error[where] = fixed + u[where] * float(weight @ (off + 16.0 * _EPS * np.abs(value)))
-        return found, rise, error
-
-    def envelope(self, u: Array, copies: float) -> Array:
-        """Bounds on the continuous part at all Im s >= u, of increasing shape (n,), at most 1."""
-        del copies
-        top = min(self._mass * (1.0 + 1e-9) + 1e-13, 1.0)
-        far = np.minimum(self._far(u), top)
-        near = np.full(u.shape, top)
-        last, most = 0, self.loss.terms + _MOST_ENVELOPE
-        for k in range(len(u) - 1):
-            count = max(_SUB, math.ceil((u[k + 1] - u[k]) * self._spread / _TURN))
-            if far[k] <= _LOW * top or count > _MOST_SUB or self.loss.terms > most:
-                break
-            d = (u[k + 1] - u[k]) / count
-            at = u[k] + d * (np.arange(float(count)) + 0.5)
-            try:
-                value, slope, error = self._continuous(at, slope=True)
-            except ValueError:
-                break
-            # The second derivative is at most the second moment.
-            rise = np.maximum(np.abs(value + 0.5 * d * slope), np.abs(value - 0.5 * d * slope))
-            rise = rise + 0.125 * d * d * self._square * (1.0 + 1e-9) + error * (2.0 + d)
-            near[k], last = float(rise.max()), k + 1
-        near[last:] = far[last:]
-        return np.minimum(np.maximum.accumulate(near[::-1])[::-1], far) * (1.0 + 1e-12)
-
-    def _far(self, u: Array) -> Array:
-        """Bounds that fall with u, by a path that leaves the real axis at finite ends."""
-        total = np.zeros(u.shape)
-        for part in self.loss.stretches:
-            total += self._shifted(part, u)
-        return total
-
-    def _cells(self, part: Stretch, width: float) -> tuple[_Fields, Array, float, float]:
-        """Fields at the middles of cells, log integrands bounded over these, and what is beyond."""
-        left, right, log_rest = self.loss._ends(part, np.array([self.c]))  # noqa: SLF001
-        count = min(max(math.ceil((right - left) / width), 40), _MOST_NODES)
-        half = 0.5 * (right - left) / count
-        y = left + half * (2.0 * np.arange(float(count)) + 1.0)
-        at = self.loss.fields(part, y)
-        height, rise, curve = self.loss._heights(part, at, np.array([self.c]))  # noqa: SLF001
-        height = height[0] + half * np.abs(rise[0]) + 0.5 * half * half * curve[0]
-        return at, height - self.log_norm, half, float(np.exp(log_rest[0] - self.log_norm))
-
-    def _shifted(self, part: Stretch, u: Array) -> Array:
-        loss, c = self.loss, np.array([self.c])
-        at, height, half, rest = self._cells(part, _FINE)
-        steepest = max(abs(one.slope) for one in part.factors)
-        loss.terms += len(at.base) * len(_KEPT) * (2.0 + 0.5 * len(u))
-        steps = min(0.49 * math.pi / steepest, _WIDEST) * _PATH
-        eta = steps[_KEPT]
-        cost = loss._cost(part, c, eta)[0]  # noqa: SLF001
-        angle = np.maximum(loss._turned(part, at, half, eta, lowest=True), 0.0)  # noqa: SLF001
-        base = np.exp(np.minimum(height[:, None] + cost, _FINITE)) * (2.0 * half)
-        out = np.array([(base * np.exp(-x * angle)).sum(axis=0) for x in u])
-        out += rest * np.exp(np.minimum(cost, _FINITE))
-        for y in (part.left, part.right):
-            if math.isfinite(y):
-                end = loss.fields(part, np.array([y]))
-                top = float(loss._heights(part, end, c)[0][0, 0]) - self.log_norm  # noqa: SLF001
-                before = np.append(0.0, steps[:-1])
-                turn = loss._turned(part, end, 0.0, before)[0]  # noqa: SLF001
-                rise = top + loss._cost(part, c, steps)[0]  # noqa: SLF001
-                pieces = np.exp(np.minimum(rise - np.multiply.outer(u, turn), _FINITE))
-                out += np.cumsum(pieces * np.diff(steps, prepend=0.0), axis=1)[:, _KEPT]
-        return out.min(axis=1)
