@@ -296,7 +296,7 @@ def _composed(
     elif isinstance(part, Sampled) and not _is_known(part, relation):
         message = (
             "budget: noise: expected Gaussian noise on Poisson samples, or Laplace noise on them "
-            f"for {ADD_REMOVE!r}, of multipliers from {_LEAST_MULTIPLIERS[part.noise]:g} on, beside "
+            f"for {ADD_REMOVE!r}, of multipliers from {_LEAST_MULTIPLIERS[part.noise]:g}, beside "
             "noise whose transform is not known in closed form, or privacy loss distributions, got "
             f"{part.noise} noise of {part.multiplier:g} on samples ({part.sampling})"
         )

@@ -250,6 +250,8 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
             high = min(high, at)
         before = at, middle
         at += min(max(value / rise + _AIM * rtol, -_MOST_MOVE), _MOST_MOVE)
+        if low >= high:  # the largest multiplier is too small
+            return None
         if not low < at < high:
             at = 0.5 * (low + high)
         far = abs(quantile * value)
@@ -275,6 +277,8 @@ def _by_bracket(search: _MultiplierSearch, root: float, slope: float, rtol: floa
         miss = search.bounds(at).upper - search.log_delta
         if miss <= 0.0:
             return math.exp(at)
+        if at == math.log(LARGEST):
+            break
         move += max(0.2 * rtol * 2.0**k, 1.05 * min(miss, 1.0) / slope)
         move = 4.0 * max(move, _NEAR) if search.spent else move
     delta = math.exp(search.log_delta)
