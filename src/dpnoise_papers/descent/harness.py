@@ -156,12 +156,12 @@ def race(
         totals = {one: _sums(errors[one], trials, complete[one]) for one in entered}
         left = _hardest_first(errors, totals, left)
         for one, total in totals.items():
-            least = np.zeros((np.count_nonzero(alive[one]), len(trials)))
-            least[:, : len(known)] = errors[one][alive[one]][:, known]
+            lowest = np.zeros((np.count_nonzero(alive[one]), len(trials)))
+            lowest[:, : len(known)] = errors[one][alive[one]][:, known]
             if bounds is not None:
-                least[:, len(known) :] = bounds[one][alive[one]][:, left]
+                lowest[:, len(known) :] = bounds[one][alive[one]][:, left]
             bound = slack * total.min() / len(trials) * (1.0 + _ROUNDING) + _ROUNDING
-            alive[one][alive[one]] = np.sort(least)[:, :judged].mean(axis=-1) <= bound
+            alive[one][alive[one]] = np.sort(lowest)[:, :judged].mean(axis=-1) <= bound
         if not left:
             return
         now, left = left[:at_once], left[at_once:]

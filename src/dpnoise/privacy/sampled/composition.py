@@ -68,7 +68,7 @@ _ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
-_LEAST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
+_SMALLEST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
 _ROUGH_WORK = 3e5  # evaluations of a rough delta
 MOST_WORK, _MOST_SEARCH = 1.5e6, 1.2e6  # evaluations of a direction, and of these for a search
 
@@ -120,7 +120,7 @@ class Composition:
         ]
         self._spread = math.hypot(*parts, math.sqrt(other.gaussian))
         self._fast = fast
-        simple = fast and self._spread > _LEAST_SPREAD and other.infinite == 0.0 and self.steps
+        simple = fast and self._spread > _SMALLEST_SPREAD and other.infinite == 0.0 and self.steps
         self._lines = Lines(self._transform, self._spread) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
 
     @property

@@ -45,7 +45,7 @@ _UNIT = 2.0**-53
 _HUGE = 700.0  # of an exponent
 _MOST_SQUARE = 300.0  # half of the square of a shift up to which e to it is used
 _LARGE = 1e150
-_LEAST = 5e-324  # rounding of the smallest numbers
+_SMALLEST = 5e-324  # rounding of the smallest numbers
 
 
 class Kind(NamedTuple):
@@ -138,7 +138,7 @@ def _removed_inner(pair: Pair, epsilon: float) -> tuple[float, float]:
     ratio = math.expm1(min(epsilon, _HUGE)) / q
     if epsilon < _HUGE and ratio < math.inf:
         inner = math.log1p(ratio)
-        return inner, 8.0 * _UNIT * inner + _LEAST
+        return inner, 8.0 * _UNIT * inner + _SMALLEST
     inner = _log_rise(epsilon) - math.log(q)
     return inner, 8.0 * _UNIT * (abs(_log_rise(epsilon)) + abs(math.log(q)) + 1.0)
 
@@ -147,14 +147,14 @@ def _added_ends(pair: Pair, epsilon: float) -> tuple[float, float]:
     """Both ends where a record is added, of a rate below 1."""
     q = pair.rate
     rise = math.expm1(min(epsilon, _HUGE))
-    doubt = 8.0 * _UNIT * (q + rise) + 4.0 * _LEAST
+    doubt = 8.0 * _UNIT * (q + rise) + 4.0 * _SMALLEST
     found = []
     for sign in (-1.0, 1.0):
         share = min(q - rise * (1.0 - q) + sign * doubt, q)
         if share <= 0.0:
             found.append(-math.inf)
             continue
-        inner = math.log1p(max(rise * (1.0 - sign * 8.0 * _UNIT) - sign * _LEAST, 0.0) / share)
+        inner = math.log1p(max(rise * (1.0 - sign * 8.0 * _UNIT) - sign * _SMALLEST, 0.0) / share)
         found.append(_end(pair, math.log(share), inner * (1.0 - sign * 8.0 * _UNIT), sign))
     return found[0], found[1]
 
@@ -162,16 +162,16 @@ def _added_ends(pair: Pair, epsilon: float) -> tuple[float, float]:
 def _replaced_inner(pair: Pair, epsilon: float) -> tuple[float, float]:
     """Epsilon of Laplace noise itself where a record is replaced, and its doubt."""
     _, _, m, q = pair
-    least = math.exp(-m)
-    kept = (1.0 - q) + q * least
+    lowest = math.exp(-m)
+    kept = (1.0 - q) + q * lowest
     more = math.expm1(min(epsilon, _HUGE)) / q * kept
     if epsilon == 0.0:
         return -m, 4.0 * _UNIT * m
     if epsilon < _HUGE and more < _LARGE:
-        total = least + more
+        total = lowest + more
         if total > 0.5 and more < 1.0:
             inner = math.log1p(math.expm1(-m) + more)
-            return inner, 32.0 * _UNIT * (min(m, 1.0) + more) + _LEAST
+            return inner, 32.0 * _UNIT * (min(m, 1.0) + more) + _SMALLEST
         if total == 0.0:  # at most -_HUGE
             return -m, m
         return math.log(total), 16.0 * _UNIT * (1.0 + m + abs(math.log(total)))
@@ -193,7 +193,7 @@ def _replaced_root(pair: Pair, epsilon: float) -> tuple[float, float]:
             root = math.hypot(c, 2.0 * math.exp(0.5 * epsilon))
             z = 2.0 * (c + rise) / (2.0 - c + root) if c < 2.0 else 0.5 * (c - 2.0 + root)
             t = math.log1p(z)
-            return t, _UNIT * (z / (1.0 + z) * (64.0 + 16.0 * half) + 4.0 * t) + _LEAST
+            return t, _UNIT * (z / (1.0 + z) * (64.0 + 16.0 * half) + 4.0 * t) + _SMALLEST
     log_rise, log_odds = _log_rise(epsilon), math.log1p(-q) - math.log(q)
     log_c = log_rise + log_odds + half
     log_root = float(np.logaddexp(2.0 * log_c, math.log(4.0) + epsilon))
