@@ -78,14 +78,14 @@ class Counts(PatternedSet):
     each : float, default 1
         The most that a person adds to one count, from 1e-100 to 1e100; a whole number unless
         `whole` is False.
-    whole : bool, default True
-        Whether a person adds whole numbers, as to counts of persons or visits. If False, any number
-        up to `each`, as to amounts.
     exactly : bool, default False
         Whether everybody is in exactly m counts, fewer than K, as in a histogram (m = 1), and adds
         exactly `each` to these. Needs the relation "replace-one". The differences then lie in a
         plane, so that noise in the norm of the set is refused: use independent noise, or leave one
         count out, whose value follows from the public number of persons.
+    whole : bool, default True
+        Whether a person adds whole numbers, as to counts of persons or visits. If False, any number
+        up to `each`, as to amounts.
     relation : {"add-remove", "replace-one"}
         Which data sets are neighbours: one person more or less, or one person replaced by
         another. The two sets are different ones; there is no default.

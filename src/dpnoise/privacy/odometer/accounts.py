@@ -81,7 +81,7 @@ _CLOSE = 1e-10  # relative, of epsilon
 _CLIP = 700.0  # of log delta, for the search
 _INTERVAL = 1e-4  # of losses
 # Below, losses reach beyond a million intervals or so, which takes long or more than there is.
-_SMALLEST_MULTIPLIERS = {GAUSSIAN: 0.2, LAPLACE: 0.05}
+_SMALLEST_NOISE = {GAUSSIAN: 0.2, LAPLACE: 0.05}
 _PEER_ROUNDING = 1e-6
 _WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
@@ -232,7 +232,7 @@ def _is_known(part: Sampled | Given, relation: str | None) -> bool:
     """Whether dp_accounting knows a release."""
     if isinstance(part, Given):
         return True
-    if part.sampling != POISSON or part.multiplier < _SMALLEST_MULTIPLIERS[part.noise]:
+    if part.sampling != POISSON or part.multiplier < _SMALLEST_NOISE[part.noise]:
         return False
     return part.noise == GAUSSIAN or relation == ADD_REMOVE
 
@@ -296,7 +296,7 @@ def _composed(
     elif isinstance(part, Sampled) and not _is_known(part, relation):
         message = (
             "budget: noise: expected Gaussian noise on Poisson samples, or Laplace noise on them "
-            f"for {ADD_REMOVE!r}, of multipliers from {_SMALLEST_MULTIPLIERS[part.noise]:g}, beside "
+            f"for {ADD_REMOVE!r}, of multipliers from {_SMALLEST_NOISE[part.noise]:g}, beside "
             "noise whose transform is not known in closed form, or privacy loss distributions, got "
             f"{part.noise} noise of {part.multiplier:g} on samples ({part.sampling})"
         )
