@@ -49,7 +49,7 @@ _Text = Annotated[str, StringConstraints(min_length=1)]
 WIDTHS = (1432, 1200, 1000)  # pixels; the first is twice the widest column of the page
 SHOWN = 716
 COMMON, RARE = 32, 16  # colours: of large areas, and those that would be missed most
-BUDGET = 2_700_000  # characters of all addresses of a page; its text takes 2.5 MB or so
+BUDGET = 2_500_000  # characters of all addresses of a page, whose text takes as much
 _LINE_ART = 60_000  # bytes; up to there the lossless form is taken
 WIDTH, HEIGHT, MARGIN = 260.0, 26.0, 10.0
 _DECADES = 1.5  # beyond that the axis is logarithmic
