@@ -359,7 +359,7 @@ def _gpu_visit(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     """Compare two folders of results."""
-    from dpnoise_papers.compare import compare
+    from dpnoise_papers.run.compare import compare
 
     found = compare(arguments.old, arguments.new, arguments.ignore)
     for name, differences in found.differing.items():

@@ -1,7 +1,7 @@
 import pytest
 
 from dpnoise_papers import cli
-from dpnoise_papers.compare import compare
+from dpnoise_papers.run.compare import compare
 
 TABLE = "name,x,note\na,1.0,one\nb,2e-300,two\nc,,three\n"
 
