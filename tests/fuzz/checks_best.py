@@ -63,17 +63,39 @@ def a_budget(draws):
 
 
 def differences(draws, ball):
-    """Return points on the boundary of a set: extreme, with random signs, and at random."""
+    """Return true differences: extreme, with random signs, and at random.
+
+    Those of the convex set that people cannot make are left out: noise by coordinate need not hide
+    them.
+    """
     signs = 2.0 * draws.rng.integers(0, 2, ball.dimension) - 1.0
     corner = ball.extreme_point
     flipped = corner * signs  # outside of counts, where signs matter
     inner = ball.sample(random_state=draws.rng)
+    few = np.zeros(ball.dimension)
+    for first, factor in ball.factors():
+        true = factor.differences
+        if true is None:
+            few[first : first + factor.dimension] = corner[first : first + factor.dimension]
+        else:
+            at = draws.rng.choice(true.of, true.up, replace=False)
+            few[first + at] = draws.rng.uniform(0.0, true.size, true.up)
     # Within rounding of the boundary, on the inner side.
-    return [
+    points = [
         corner * (1.0 - 1e-12),
         flipped / max(1.0, float(ball.norm(flipped))) * (1.0 - 1e-12),
         inner / float(ball.norm(inner)) * (1.0 - 1e-12),
+        few * (1.0 - 1e-12),
     ]
+    return [d for d in points if _is_true(ball, d)]
+
+
+def _is_true(ball, d):
+    """Return whether neighbouring data sets can differ by d."""
+    return all(
+        factor.convex or factor.differences.holds(d[first : first + factor.dimension])
+        for first, factor in ball.factors()
+    )
 
 
 def private_by_samples(draws, report, row):
