@@ -70,7 +70,8 @@ _SEARCH = np.geomspace(1e-7, 1e13, 41)
 _VALUE_ERROR = 5e-14
 _MASS_ERROR = 5e-14
 _POINTS = np.array([0.0, -1.0], dtype=complex)
-_LOOSER, _USEFUL = 1.5, 0.1  # a gap from the line of another epsilon, beside the gap there
+_LOOSER, _MOST_GAP = 1.5, 100.0  # a gap from the line of another epsilon, beside the gap there
+_LOOSE, _USEFUL = 1e-2, 0.1  # a gap to aim at, where closer ones left more than that
 _STEPS, _FOUND = 12, 1e-4  # of a search by tangents
 _CLIP = 700.0
 
@@ -236,7 +237,7 @@ class Inversion:
         """Bounds by an inversion, with what has a closed form: the infinite loss, and atoms."""
         if self._kept is not None:
             found = self._again(self._kept, epsilon, closed)
-            if found.gap <= max(self.rtol, min(_LOOSER * self._kept.gap, _USEFUL)):
+            if found.gap <= max(self.rtol, min(_LOOSER * self._kept.gap, _MOST_GAP)):
                 return found
         c, bend = self._saddle(epsilon)
         rule = Rule(self.transform, epsilon, c, bend, removable=len(closed) > 1)
@@ -246,7 +247,10 @@ class Inversion:
         sharpness, spent = 1.0, 0
         # ends: the bounds hold, and are wider
         for _ in range(_ATTEMPTS):
-            plan = self._plan(rule, self.rtol * sharpness * target)
+            # Bounds that are aimed too close for the time may be wide: a larger blur does better.
+            loose = best is not None and best.gap > _USEFUL
+            aim = max(self.rtol * sharpness, _LOOSE if loose else 0.0)
+            plan = self._plan(rule, aim * target)
             if plan.level == 2 and len(closed) == 2:
                 closed.append(self._once(epsilon))
             terms = LineTerms(rule, plan)
@@ -256,7 +260,8 @@ class Inversion:
                 best, self.shares = found, self._made
                 self._kept = _Kept(rule, plan, terms, found.gap) if self._keep else None
             spent += plan.points * self._rows
-            if found.gap <= self.rtol or not progress or spent > self._most:
+            wide = best.gap > _USEFUL and not loose and self.rtol < _LOOSE
+            if found.gap <= self.rtol or not (wide or (progress and spent <= self._most)):
                 break
             measured = _scaled(found.estimate, rule.log_scale)
             if measured < 0.9 * target:

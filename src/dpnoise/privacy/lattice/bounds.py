@@ -111,6 +111,7 @@ if TYPE_CHECKING:
 # does not cover then goes below, as little of it as possible.
 _PASSES, _RAISES = 12, 2
 _UNDERFLOW = 1e-290  # more than all masses below the least double
+_MOST_SPREAD = 2.0**24  # lattice points of one coordinate
 _TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
 
@@ -243,6 +244,10 @@ def rounded_losses(part: AnyCoordinate, plan: LatticePlan) -> tuple[RoundedLoss,
     """One coordinate's loss rounded down and rounded up, with tilt and spacing of the plan."""
     h, tilt = plan.h, plan.tilt
     below, above, infinite, rounding, error = part.planned(h, tilt)
+    points = max(float(np.ptp(nodes.loss)) for nodes in (below, above)) / h
+    if not points <= _MOST_SPREAD:
+        message = f"lattice bounds: expected at most {_MOST_SPREAD:g} points, got {points:.3g}"
+        raise ValueError(message)
     log_factor = float(special.logsumexp(below.log_mass + tilt * below.loss))
     down, tolerance = round_down(below, h, tilt, log_factor, rounding)
     up = round_up(above, h, tilt, log_factor)

@@ -70,7 +70,7 @@ _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _SMALLEST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
 _ROUGH_WORK = 3e5  # evaluations of a rough delta
-MOST_WORK, _MOST_SEARCH = 1.5e6, 1.2e6  # evaluations of a direction, and of these for a search
+MOST_WORK, _MOST_SEARCH = 2.2e6, 1.6e6  # evaluations of a direction, and of these for a search
 
 
 class Composition:
@@ -113,6 +113,7 @@ class Composition:
         self._before = 0.0  # evaluations for earlier answers
         self.most = MOST_WORK  # evaluations of a direction
         self._lost = 0.0  # evaluations of what is not kept
+        self._searching = False  # for an epsilon, which tries others anyway
         # The root of about the variance of the loss; squares of the smallest rates are 0.
         parts = [
             step.rate * math.sqrt(n * math.expm1(min(step.sigma**-2, _MOST_SQUARE)))
@@ -395,9 +396,13 @@ class Composition:
             lambda: self._work > min(_MOST_SEARCH, self._most),
         )
         start = self._start(log_delta, direction)
-        low, high = search.ends(
-            start, lambda excess: self._near(start, log_delta, direction, excess)
-        )
+        self._searching = True
+        try:
+            low, high = search.ends(
+                start, lambda excess: self._near(start, log_delta, direction, excess)
+            )
+        finally:
+            self._searching = False
         if high > (1.0 + _ROUGH) * low:
             self._sharpen(direction)
             known = self._chernoff_epsilon(log_delta, direction)[0]

@@ -148,7 +148,7 @@ class PairComposition(Composition):
         found = super().log_delta(epsilon, direction, guess)
         shares, log_cut = self.shares, self.log_cut
         # ends: the bounds so far hold
-        for _ in range(_HALVINGS):
+        for _ in range(0 if self._searching else _HALVINGS):
             if found.upper - found.lower <= _WIDE or found.upper <= (guess or -math.inf):
                 break
             if self._work > self._most:

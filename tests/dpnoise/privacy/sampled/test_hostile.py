@@ -37,11 +37,13 @@ def test_what_once_ended_in_an_exception_has_bounds(step, delta, steps, relation
     assert ordered(step.epsilon(delta, steps=steps, relation=relation))
 
 
-def test_rates_whose_squares_are_0_have_bounds_on_delta():
+def test_rates_and_losses_next_to_0_have_bounds_on_delta():
     found = SampledGaussian(0.1, 1e-300).delta(1e-5, steps=1000)
     assert ordered(found)
     assert found.upper <= 1e-297 * (1.0 + 1e-9)
     assert noise_multiplier(5.4e-06, 1e-05, 1.02468615011398e-262, 10) == 1e-3
+    many = SampledGaussian(1e6, 0.00013456499256799814)  # 1e10 points of a lattice
+    assert many.delta(0.0015543183868104633, steps=10**6).upper <= 1e-300
     budget = Budget(1.0, 1e-5, relation="add-remove")
     budget.spend(Gaussian(2.0), 1.0, sampling=1e-300)
     assert budget.epsilon_of() <= 1e-5
@@ -119,13 +121,14 @@ def test_a_line_that_says_nothing_elsewhere_is_not_used(monkeypatch):
         (Kind(10.01, 0.0105, LAPLACE), 3),
         (Kind(4.32, 0.825, LAPLACE, FIXED), 121),
         (Kind(0.387, 0.00677, LAPLACE, FIXED), 12),
+        (Kind(8.753213526974966, 0.0011895012883688437, GAUSSIAN, FIXED), 20),
     ],
 )
 def test_an_epsilon_takes_little_work(kind, steps):
     """Which once took 10 to 30 s: 1e6 evaluations are about half a second."""
     composition = PairComposition({kind: steps}, REPLACE_ONE)
     low, high = composition.epsilons(math.log(1e-5))
-    assert 0.0 < low <= high <= 1.03 * low
+    assert 0.0 < low <= high <= 1.06 * low
     assert composition.work < 3.5e6
 
 
