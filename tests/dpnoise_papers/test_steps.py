@@ -6,6 +6,7 @@ Optional tables: which settings are behind one, and when one counts.
 from __future__ import annotations
 
 import re
+import runpy
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,6 +16,12 @@ from dpnoise_papers.config import load
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 from dpnoise_papers.settings import Section
 from dpnoise_papers.steps import Run, code, inputs, outputs
+
+
+class SnakemakeParams(dict):
+    """Params as a script sees them: by attribute, and with `get`."""
+
+    __getattr__ = dict.__getitem__
 
 
 class Sweep(Section):
@@ -244,6 +251,19 @@ def test_an_optional_table_counts_if_it_has_the_settings_in_force(optional, text
     assert why in found
     assert bool(why) == bool(found)
     assert bool(made.judged()["counted"]) == (not why)
+
+
+def test_an_optional_table_counts_as_its_job_writes_it(optional, tmp_path):
+    made, path = optional
+    told = {"function": "pandas.DataFrame", "keywords": {"data": {"x": [1, 2]}}}
+    told |= {"module": "inid_2024", "settings": {}, "npz": [], "tables": [], "outputs": [str(path)]}
+    job = SimpleNamespace(
+        params=SnakemakeParams(calls=[made.table("inid-2024/long") | told]),
+        output=[str(path)],
+        log=[str(tmp_path / "job.log")],
+    )
+    runpy.run_path("workflow/scripts/tables.py", {"snakemake": job})
+    assert made.optional() == {"inid-2024/long.csv": ""}
 
 
 def test_what_is_more_counts_where_it_is_and_is_kept_up_to_date(tmp_path):

@@ -17,7 +17,6 @@ with job(snakemake) as log:
         made = resolve(call["function"])(*settings, *data, *read_tables(call["tables"]), **keywords)
         made = made if isinstance(made, tuple) else (made,)
         for table, path in zip(made, call["outputs"], strict=True):
-            extra = {name: call[name] for name in ("settings_digest",) if name in call}
-            write_table(table.assign(**extra), path)
+            write_table(table.assign(**call["columns"]), path)
             log.append(f"{path}: {len(table)} rows")
         log.append(f"{call['item']}: {time.monotonic() - began:.1f} s")
