@@ -21,7 +21,7 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, f"{workflow.basedir}/src")
 
 from dpnoise_papers.making import end_on_sigterm, hand_on
-from dpnoise_papers.steps import Run, code, one_of
+from dpnoise_papers.steps import Run, code, one_of, shown
 
 hand_on(workflow.basedir)
 GIVEN = workflow.config_settings  # of --configfile and --config
@@ -95,7 +95,7 @@ for job in run.jobs():
         input:
             job.inputs,
         output:
-            [report(path) if job.script == "show" else path for path in job.outputs],
+            job.shown(report),
         log:
             f"{LOGS}/{job.log}.log",
         benchmark:
@@ -127,8 +127,8 @@ rule verdicts:
         status=run.statuses(),
     output:
         f"{RESULTS}/verdicts.csv",
-        report(f"{RESULTS}/verdicts.md", category="verdicts"),
-        f"{RESULTS}/datasets.csv",
+        shown(report, f"{RESULTS}/verdicts.md", "verdicts"),
+        shown(report, f"{RESULTS}/datasets.csv", "data sets"),
     log:
         f"{LOGS}/verdicts.log",
     group:

@@ -67,6 +67,27 @@ class Job(NamedTuple):
     priority: int = 0
     gpu: int = 0
 
+    def shown(self, report: Callable[..., Any]) -> list[Any]:
+        """Outputs; Snakemake's `report` flags figures and pages, under their paper, by name."""
+
+        def names(path: str, wildcards: Any) -> tuple[str, str]:  # noqa: ANN401 - Snakemake's
+            item = wildcards.get("item", "/".join(Path(path).with_suffix("").parts[-2:]))
+            paper, _, name = item.partition("/")
+            return paper, name
+
+        if self.script != "show":
+            return self.outputs
+        return [
+            report(
+                path,
+                caption="workflow/report/item.rst",
+                category=lambda w, path=path: names(path, w)[0],
+                subcategory="pages" if path.endswith((".md", ".tex")) else "figures",
+                labels=lambda w, path=path: {"item": names(path, w)[1]},
+            )
+            for path in self.outputs
+        ]
+
     def inputs(self, wildcards: Any) -> list[str]:  # noqa: ANN401 - Snakemake's
         """Files that a job reads."""
         return inputs(self.calls(wildcards))
@@ -558,6 +579,12 @@ def code(script: str, calls: Iterable[Call] = ()) -> str:
     names |= {f"dpnoise_papers.{call['module']}.settings.Settings" for call in calls
               if "module" in call}  # fmt: skip
     return code_digest(f"{_SCRIPTS}/{script}.py", *sorted(filter(None, names)))
+
+
+def shown(report: Callable[..., Any], path: str, category: str) -> Any:  # noqa: ANN401
+    """A file flagged for Snakemake's `report`, with the text of its own name."""
+    caption = f"workflow/report/{Path(path).stem}.rst"
+    return report(path, caption=caption, category=category, labels={"item": Path(path).name})
 
 
 def one_of(names: Iterable[str]) -> str:

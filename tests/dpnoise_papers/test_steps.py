@@ -276,6 +276,25 @@ def test_what_is_more_counts_where_it_is_and_is_kept_up_to_date(tmp_path):
     assert made.more() == [str(tmp_path / "inid-2024/long.csv")]
 
 
+def test_the_report_shows_figures_and_pages_under_their_paper_with_captions():
+    found = {}
+    for job in Run(load("config.yaml")).jobs():
+        for one in job.shown(lambda path, **told: (path, told)):
+            path, told = one if isinstance(one, tuple) else (one, None)
+            assert (told is None) == (job.script == "tables")
+            if told:
+                wildcards = {"item": "inid-2024/figure-2"} if "{item}" in path else {}
+                category, labels = told["category"](wildcards), told["labels"](wildcards)
+                found[path] = category, labels["item"]
+                captions = [
+                    call.get("caption")
+                    for call in job.calls(SimpleNamespace(**wildcards, end="png"))
+                ]
+                assert any(captions) or told["subcategory"] == "pages"
+    assert found["figures/inid-2024/figure-1a.svg"] == ("inid-2024", "figure-1a")
+    assert found["figures/{item}.svg"] == ("inid-2024", "figure-2")
+
+
 def test_code_is_that_of_the_script_the_function_and_the_settings():
     made = Run(load("config.yaml"))
     first, second = (made.table(f"inid-2024/{name}") for name in ("figure-2", "theory"))
