@@ -99,7 +99,6 @@ class Composition:
         self.other = other
         self.alone = not len(other.losses) and other.gaussian == plain
         self.uncut = False  # set where a cut makes no difference, which saves time
-        self.wide = False  # set where the bounds were seen to say nothing
         self.close = CLOSE  # the gap of log delta that is close enough
         self._lattices: dict[str, Rounded] = {}
         self._steep: float | None = None  # of the cut for one delta

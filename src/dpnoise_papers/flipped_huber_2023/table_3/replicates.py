@@ -79,7 +79,6 @@ RUNS_COLUMNS = [
     "dataset", "reading", "mechanism", "replication", "nmse", "test_error", "passes", "step",
     "clip", "shape", "same_noise", "audited", "missed",
 ]  # fmt: skip
-_SAME_NOISE = RUNS_COLUMNS.index("same_noise")
 # What the claims compare, as a range over the readings that the paper leaves open.
 _JUDGED = ("", "_gain", "_apart")
 _ENDS = (0.005, 0.995)
