@@ -49,7 +49,12 @@ from dpnoise.optimality.rearrangement import (
     spent_on_average,
 )
 from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.optimality.whole_numbers import WholePoints, one_whole_step
+from dpnoise.optimality.whole_numbers import (
+    UNIFORM_COST,
+    WholePoints,
+    one_whole_step,
+    without_uniform,
+)
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
@@ -62,7 +67,8 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.differences import Differences
 
 _MARGIN = 1e-11  # relative, of roots of volumes and sums of squares
-_LOST = {"variance": 1.0 / 12.0, "mean-abs": 0.25, "max": 0.5}  # of U, in one coordinate
+# Of U in one coordinate; its largest entry is at most 1/2.
+_LOST = {"variance": UNIFORM_COST[2], "mean-abs": UNIFORM_COST[1], "max": 0.5}
 
 
 class _Effort(NamedTuple):
@@ -183,7 +189,7 @@ class SummedDifferences:
         value = math.exp((volume - unit) / k) * inner
         if self.error == "norm":
             lost = float(sensitivity.norm(np.full(K, 0.5))) if found.whole else 0.0
-            return max(0.0, value * (1.0 - _MARGIN) - lost * (1.0 + _MARGIN))
+            return without_uniform(value, lost, _MARGIN)
         total, many = (w * K, w * K / k) if self.error == "mean-abs" else (w, w)
         return _spared(found, self.error, total, many * value)
 
@@ -204,8 +210,7 @@ class SummedDifferences:
 
 def _spared(found: Differences, error: str, total: float, value: float) -> float:
     """A bound for T + U as one for T, where differences are whole; `total` is of the weights."""
-    lost = _LOST[error] * total if found.whole else 0.0
-    return max(0.0, value * (1.0 - _MARGIN) - lost * (1.0 + _MARGIN))
+    return without_uniform(value, _LOST[error] * total if found.whole else 0.0, _MARGIN)
 
 
 def one_sided(k: int) -> Shape:

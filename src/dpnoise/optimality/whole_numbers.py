@@ -47,9 +47,16 @@ _COMPARED = 2000  # for which all staircases are compared
 _MARGIN = 1e-12  # relative, of sums of positive terms
 _SHARES = 1.0, 0.5, 0.0  # of 1/4, by which the cost of odd points is lowered
 
+UNIFORM_COST = {2: 1.0 / 12.0, 1: 0.25}  # E U^2 and E|U| of uniform noise of width 1
+
 # Of the program.
 _LARGEST_EPSILON, _MOST_CHANGE, _SMALLEST_DELTA = 8.0, 12, 1e-14
 _REACH, _MOST_POINTS = 16.0, 1500  # a Laplace tail beyond so many 1 / epsilon; points times c
+
+
+def without_uniform(value: float, cost: float, margin: float) -> float:
+    """A bound for T + U as one for T: less the cost of the uniform noise U, to the safe side."""
+    return max(0.0, value * (1.0 - margin) - cost * (1.0 + margin))
 
 
 def staircase_costs(change: int, epsilon: float, order: int) -> Array:
@@ -216,8 +223,7 @@ class Spread:
     def bound(self, epsilon: float, delta: float) -> float:
         """The bound for all shifts up to c, less 1/12 or E|U| = 1/4."""
         value = float(self.change) ** self.order * self.part.bound(epsilon, delta)
-        lost = 1.0 / 12.0 if self.order == 2 else 0.25
-        return max(0.0, value * (1.0 - MARGIN) - lost * (1.0 + MARGIN))
+        return without_uniform(value, UNIFORM_COST[self.order], MARGIN)
 
 
 WholeCertificate = WholeStaircase | WholeEvents | WholeDual | Spread
