@@ -381,3 +381,31 @@ def _axis(axes: Axes, label: str, dense: float = 12) -> None:
         axes.axhline(tick + 0.5, color=GREY, alpha=0.3, linewidth=0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
+
+
+def joint_page(table: pd.DataFrame) -> str:
+    """Return the page of the joint tests: p-values by reading and column, the nearest first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.table_3.joint.joint` returns it.
+    """
+    about = (
+        "Two-sided p-values of the printed columns as one more replication of each reading, which "
+        "is the same on all data sets. `distance` is the mean of |log(our median / printed)| over "
+        "both Gaussian columns; readings are sorted by it. In brackets stand readings that "
+        "contradict a Gaussian column at 1 %, and those that the text rules out."
+    )
+    rows = []
+    for name, same in table.groupby("reading", sort=False):
+        first = same.iloc[0]
+        out = bool(first["contradicted"]) or not first["left_open"]
+        text = VARIANTS.get(str(name), str(name))
+        cells = {"reading": f"({text})" if out else text, "distance": f"{first['distance']:.3f}",
+                 "replications": f"{same['replications'].min()}"}  # fmt: skip
+        for _, row in same.iterrows():
+            cells[f"{NAMES[row['mechanism']]}: {METRICS[row['metric']]}"] = f"{row['p_value']:.2g}"
+        rows.append(cells)
+    heading = "# Columns of Table III of flipped-huber-2023 as a whole"
+    return "\n\n".join([heading, about, markdown_table(pd.DataFrame(rows))]) + "\n"

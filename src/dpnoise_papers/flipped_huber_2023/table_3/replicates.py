@@ -9,9 +9,8 @@ partition, unless the reading says otherwise.
 A reading is a variant or a combination. A variant says which noise stands for the Gaussian and for
 the flipped Huber row, which numbers of passes are tried and what NMSE is measured from: the exact
 minimum, or where the descent without noise or clipping (step 1 / M_i) is after some passes. A
-combination changes open choices, several together. Variants have `variant_replications`, and so
-have the combinations at the ends of the range of what the paper leaves open, by the medians of each
-number; the other combinations have `few`.
+combination changes open choices, several together. Both have `variant_replications`, the chosen
+reading has more.
 
 Most of the grid can never win. So the trials of the first `pilot` replications (of the first one,
 for a combination) are run first, to leave out what errs too much: a configuration whose NMSE,
@@ -120,21 +119,13 @@ def replications(settings: Table3, dataset: Dataset | None, *, threads: int = 1)
     if dataset is None:
         return pd.DataFrame(columns=RUNS_COLUMNS)
     whole = _Repeated(settings, dataset, settings.variants)
-    rows = {CHOSEN: whole.rows(0, settings.replications, threads)}
+    rows = {CHOSEN: whole.rows(settings.replications, threads)}
     several = {
         name: _Repeated(one, dataset, {name: NoiseVariant()}, whole.runs)
         for name, one in combined(settings, dataset.name).items()
     }
-    full = min(settings.variant_replications, settings.replications)
-    few = min(settings.few, full)
     for name, repeated in several.items():
-        rows[name] = repeated.rows(0, few, threads)
-    left = set(several) if few < full else set()
-    # ends: fewer combinations are left in each round
-    while outermost := _outermost([row for some in rows.values() for row in some]) & left:
-        for name in sorted(outermost):
-            rows[name] += several[name].rows(few, full, threads)
-        left -= outermost
+        rows[name] = repeated.rows(settings.variant_replications, threads)
     return pd.DataFrame([row for some in rows.values() for row in some], columns=RUNS_COLUMNS)
 
 
@@ -165,15 +156,6 @@ def curves(settings: Table3, dataset: Dataset | None, *, threads: int = 1) -> pd
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
-def _outermost(rows: list[list[Any]]) -> set[str]:
-    """Readings with the smallest and the greatest median of a metric in a row of the paper."""
-    table = pd.DataFrame(rows, columns=RUNS_COLUMNS)
-    medians = table.groupby(["mechanism", "reading"])[[*METRICS]].median()
-    both = [medians.xs(mechanism) for mechanism in ROWS]
-    ends = [one[metric] for one in both for metric in METRICS]
-    return {str(name) for end in ends for name in (end.idxmin(), end.idxmax())}
-
-
 class _Repeated:
     """Replications of some variants under one setting, which share their runs.
 
@@ -188,7 +170,7 @@ class _Repeated:
         others: Runs | None = None,
     ) -> None:
         self.settings, self.dataset, self.variants = settings, dataset, variants
-        # one replication for what has few of them
+        # one replication for what has fewer of them
         self.pilot = 1 if others else settings.pilot
         asked: dict[Key, set[int]] = {}
         for variant in variants.values():
@@ -196,7 +178,7 @@ class _Repeated:
                 asked.setdefault(key, set()).update(variant.passes or settings.passes)
         most = settings.variant_replications if others else settings.replications
         size = settings.trials
-        trials = size * min(most, settings.replications)
+        trials = size * most
         self.runs = Runs(
             dataset,
             settings,
@@ -210,14 +192,13 @@ class _Repeated:
             self.runs.presume(others)
         self.trials = [slice(first, first + size) for first in range(0, trials, size)]
 
-    def rows(self, first: int, end: int, threads: int) -> list[list[Any]]:
-        """Rows of the table, of some replications; those of the first start with the pilot."""
-        if first == 0:
-            pilot = range(self.trials[self.pilot - 1].stop)
-            contests, keep = self._contests(0), self.settings.keep
-            run_for_best(self.runs, pilot, contests, threads, keep=keep)
-            self.runs.thin(pilot, contests, keep)
-        numbers = range(first, end)
+    def rows(self, count: int, threads: int) -> list[list[Any]]:
+        """Rows of the table, of so many replications; the pilot comes first."""
+        pilot = range(self.trials[self.pilot - 1].stop)
+        contests, keep = self._contests(0), self.settings.keep
+        run_for_best(self.runs, pilot, contests, threads, keep=keep)
+        self.runs.thin(pilot, contests, keep)
+        numbers = range(count)
         in_threads(self._replicate, numbers, threads, "replications")
         return [row for number in numbers for row in self._rows(number)]
 

@@ -100,10 +100,7 @@ class Table3(Seeded):
     replications : int
         How many are made of the variant 'chosen'.
     variant_replications : int
-        How many, at most as many, are made of each other variant, and of each combination with the
-        smallest or the greatest median of a number.
-    few : int
-        How many, at most as many, are made of the other combinations.
+        How many, at most as many, are made of each other variant and of each combination.
     pilot : int
         By how many of the first the grid of configurations is thinned.
     audit : int
@@ -129,7 +126,6 @@ class Table3(Seeded):
     tasks: Annotated[dict[str, Penalised], Field(min_length=1), Registered]
     replications: Annotated[int, Field(ge=2, le=10_000)]
     variant_replications: Annotated[int, Field(ge=2, le=10_000)]
-    few: Annotated[int, Field(ge=2, le=10_000)]
     pilot: Annotated[int, Field(ge=1)]
     audit: Annotated[int, Field(ge=0)]
     keep: Annotated[float, Field(ge=1, le=1e10)]
@@ -147,9 +143,9 @@ class Table3(Seeded):
         if self.pilot + self.audit > self.replications:
             got = f"{self.pilot} + {self.audit} > {self.replications}"
             raise ValueError(f"expected pilot + audit <= replications, got {got}")
-        if self.variant_replications < self.pilot:
-            got = f"{self.variant_replications} < {self.pilot}"
-            raise ValueError(f"expected variant_replications >= pilot, got {got}")
+        if not self.pilot <= self.variant_replications <= self.replications:
+            got = f"{self.pilot}, {self.variant_replications}, {self.replications}"
+            raise ValueError(f"expected pilot <= variant_replications <= replications, got {got}")
         if self.variants.get(CHOSEN) != NoiseVariant():
             raise ValueError(f"expected a variant {CHOSEN!r} without changes")
         return self
@@ -208,23 +204,45 @@ def where_it_matters(table: Table3, dataset: str) -> Table3:
 def combined(table: Table3, dataset: str) -> dict[str, Table3]:
     """Return the settings of Table III under every combination of open choices, by its name.
 
-    The name tells what differs from the settings themselves. Combinations that come to the same on
-    the data set stand there once, those that change nothing not at all.
+    Combinations that come to the same on the data set stand there once, those that change nothing
+    not at all.
     """
-    own = where_it_matters(table, dataset)
     found: dict[str, Table3] = {}
     for several in table.combinations or ():
         for change in several.changes():
-            one = where_it_matters(changed(table, change), dataset)
-            words = [
-                f"{name.replace('_', '-')}-{value:g}"
-                if isinstance(value, float)
-                else f"{name.replace('_', '-')}-{value}"
-                for name, value in one.setting
-                if value != getattr(own.setting, name)
-            ]
-            if one.clips != own.clips:
-                words.append(f"clips-{one.clips.count}")
-            if words:
-                found.setdefault("+".join(words), one)
+            one = changed(table, change)
+            found.setdefault(name_on(table, one, dataset), where_it_matters(one, dataset))
+    return {name: one for name, one in found.items() if name != CHOSEN}
+
+
+def common_variants(table: Table3) -> dict[str, dict[str, str]]:
+    """Return what each variant for all data sets together is on each of them, by its name.
+
+    A variant of the noise is itself everywhere; a combination is what its choices come to.
+    """
+    found = {name: dict.fromkeys(table.tasks, name) for name in table.variants}
+    for several in table.combinations or ():
+        for change in several.changes():
+            one = changed(table, change)
+            on_each = {dataset: name_on(table, one, dataset) for dataset in table.tasks}
+            found.setdefault(_name(table, one), on_each)
     return found
+
+
+def name_on(table: Table3, one: Table3, dataset: str) -> str:
+    """Return the name of changed settings on a data set: what differs there."""
+    return _name(where_it_matters(table, dataset), where_it_matters(one, dataset))
+
+
+def _name(own: Table3, one: Table3) -> str:
+    """What differs between settings, in words; 'chosen' if nothing does."""
+    words = [
+        f"{name.replace('_', '-')}-{value:g}"
+        if isinstance(value, float)
+        else f"{name.replace('_', '-')}-{value}"
+        for name, value in one.setting
+        if value != getattr(own.setting, name)
+    ]
+    if one.clips != own.clips:
+        words.append(f"clips-{one.clips.count}")
+    return "+".join(words) or CHOSEN

@@ -127,27 +127,12 @@ def test_combinations_are_readings_of_their_own():
     assert np.allclose(mine["nmse"], alone["nmse"], rtol=1e-12)
 
 
-def test_combinations_at_the_ends_of_the_range_have_more_replications():
-    more = [{**TOGETHER[0], "features": ["standardise", "center", "raw"]}]
-    told = {"passes": [5], "variants": {"chosen": {}}, "combinations": more}
-    table, whole = run(**told, few=2), run(**told)
-    counts = table["reading"].value_counts() // 2
-    assert set(counts) == {2, 4}
-    few, many = (set(counts.index[counts == count]) for count in (2, 4))
-    for by_row in (rows for _, rows in table.groupby("mechanism")):
-        medians = by_row.groupby("reading")[["nmse", "test_error"]].median()
-        assert not few & {*medians.idxmin(), *medians.idxmax()}
-    assert len(many) > 1
-    same = whole[whole["reading"].isin(many) | (whole["replication"] < 2)]
-    pd.testing.assert_frame_equal(table, same.reset_index(drop=True))
-
-
 def test_threads_do_not_matter(table):
     pd.testing.assert_frame_equal(table, run(threads=3), check_exact=True)
 
 
 def test_logistic_regression_runs():
-    assert np.isfinite(run("logistic", replications=2)["nmse"]).all()
+    assert np.isfinite(run("logistic")["nmse"]).all()
 
 
 def synthetic(gaussian, flipped):
