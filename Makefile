@@ -99,7 +99,8 @@ deep deep_cifar10:
 
 # Without an environment of our own, which has no PyTorch for a GPU.
 gpu_visit:
-	PYTHONPATH=src $(PYTHON) -m dpnoise_papers gpu-visit --minutes $(MINUTES) $(CONFIG)
+	PYTHONPATH=src $(PYTHON) -c 'import sys; from dpnoise_papers.cli import main; sys.exit(main())' \
+	    gpu-visit --minutes $(MINUTES) $(CONFIG)
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \

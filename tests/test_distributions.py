@@ -96,7 +96,7 @@ def test_the_papers_have_a_wheel_of_their_own(library, copy):
     names, metadata, scripts = contents(wheel)
     assert names == sources("dpnoise_papers", copy)
     assert (metadata["Name"], metadata["Version"]) == ("dpnoise-papers", dpnoise.__version__)
-    assert "dpnoise-papers = dpnoise_papers.__main__:main" in scripts
+    assert "dpnoise-papers = dpnoise_papers.cli:main" in scripts
 
 
 def test_editable_installations_of_both_lead_to_the_sources(copy):

@@ -16,17 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from dpnoise._imports import imports_of
 
-with imports_of("papers"):
-    import click
+PROGRAM = "dpnoise-papers"
+try:
+    with imports_of("papers"):
+        import click
 
-from dpnoise.cli.group import REFUSED, Program
+        from dpnoise.cli.group import REFUSED, Program
+except ModuleNotFoundError as missing:  # only the command imports this module
+    sys.stderr.write(f"{PROGRAM}: {missing}\n")
+    raise SystemExit(2) from None
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise_papers.steps import Run
 
-PROGRAM = "dpnoise-papers"
 OK, UNAVAILABLE, DIFFERENT = 0, 1, 1
 
 

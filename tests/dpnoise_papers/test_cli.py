@@ -1,12 +1,12 @@
 import json
 import sys
+from importlib import import_module
 
 import pytest
 import yaml
 
 import data_copies as copies
 from dpnoise_papers import cli
-from dpnoise_papers.__main__ import main as start
 from dpnoise_papers.data.copies import MIRROR_VARIABLE
 from dpnoise_papers.data.registry import read_registry
 
@@ -212,8 +212,7 @@ def test_all_arguments_that_are_missing_or_wrong_are_named(capsys):
 def test_a_bare_installation_says_what_to_install(capsys, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "dpnoise_papers.cli")
-    monkeypatch.setattr(sys, "argv", ["dpnoise-papers", "config", "check", "config.yaml"])
     with pytest.raises(SystemExit) as stop:
-        start()
+        sys.exit(import_module("dpnoise_papers.cli").main(["config", "check", "config.yaml"]))
     assert stop.value.code == 2
     assert 'pip install ".[papers]" in a checkout' in capsys.readouterr().err
