@@ -20,6 +20,7 @@ with imports_of("cli"):
 from dpnoise.cli.options import (
     ALLOCATED,
     FAMILIES,
+    FILE,
     METHODS,
     NUMBER,
     RELATIONS,
@@ -28,7 +29,7 @@ from dpnoise.cli.options import (
     Name,
     budget_options,
     certificate_option,
-    header_option,
+    file_options,
     json_option,
     plot_option,
     read_budget,
@@ -129,7 +130,7 @@ def calibrate(
     "--power", type=NUMBER, default=2.0, metavar="P", help="Of the error E|T|^P; 2 by default."
 )
 @click.option("--output", metavar="FILE", help="Write name,sensitivity,scale as CSV as well.")
-@header_option
+@file_options
 @json_option
 def allocate(
     as_json: bool,
@@ -149,7 +150,7 @@ def allocate(
     from dpnoise._validation import Problems
 
     problems = Problems("allocate")
-    names, values, columns = read_rows(problems, file, header=given.pop("header"))
+    names, values, columns = read_rows(problems, file, **{name: given.pop(name) for name in FILE})
     read_budget(problems, given["epsilon"], given["delta"], relation)
     require_name(problems, "noise", given["noise"], ALLOCATED)
     require_name(problems, "scheme", given["scheme"], SCHEMES)

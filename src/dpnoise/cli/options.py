@@ -157,10 +157,15 @@ budget_options = _all(
 )
 
 
-header_option = click.option(
-    "--header/--no-header",
-    default=None,
-    help="Whether the first row names the columns, where that is not clear.",
+FILE = ("header", "column", "label")  # names of the next
+file_options = _all(
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first row names the columns, where that is not clear.",
+    ),
+    click.option("--column", metavar="NAME", help="Column of the numbers, also counted from 1."),
+    click.option("--label", metavar="NAME", help="Column of their names, also counted from 1."),
 )
 
 
