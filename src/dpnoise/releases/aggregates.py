@@ -13,7 +13,6 @@ comparison of a uniform number with sums of balls.
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -24,8 +23,9 @@ from dpnoise._results import labelled_cells
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.exact import as_double_above
-from dpnoise.releases.answers import Entry, Released, ReleaseRequest
+from dpnoise.releases.answers import Entry, ReleaseRequest
 from dpnoise.releases.records import clamped, count_true, read_numbers, read_records
+from dpnoise.releases.released import Released
 from dpnoise.releases.sums import noisy, power_below, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
@@ -96,7 +96,8 @@ def count(
     entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
-    return _answer(value, noise, entry, request.promise(AtMost(1, 1, contribution).words))
+    sentence = request.promise(AtMost(1, 1, contribution).words)
+    return _answer(value, noise, entry, sentence, label=request.label)
 
 
 def histogram(
@@ -134,11 +135,11 @@ def histogram(
     value = noisy(counts, noise, None, request.entropy)
     promise = request.promise(AtMost(moved, counts.size).words)
     if labels is None:
-        return _answer(
-            labelled_cells(values, value, edges=cells), noise, entry, promise, edges=cells
-        )
+        value = labelled_cells(values, value, edges=cells)
+        return _answer(value, noise, entry, promise, edges=cells, label=request.label)
     value = labelled_cells(values, value, categories=labels)
-    return _answer(value, noise, entry, promise, categories=tuple(labels))
+    more = {"categories": tuple(labels), "label": request.label}
+    return _answer(value, noise, entry, promise, **more)
 
 
 def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
@@ -167,10 +168,9 @@ def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (c
 
 
 def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) -> Released:  # noqa: ANN401
-    """The answer with the interval of noise on the integers."""
+    """The answer with noise on the integers."""
     value = int(value) if np.ndim(value) == 0 else value
-    half = int(noise.isf(0.025))
-    return Released(value, noise, (value - half, value + half), entry, promise, **cells)
+    return Released(value, noise, entry, promise, **cells)
 
 
 def total(
@@ -249,10 +249,8 @@ def _released(
         uniform=Uniform(int(entropy.words(1)[0]), entropy),
     )
     value = float(number * Fraction(step))
-    half = (float(noise.isf(0.025)) + step) * (1.0 + 2.0**-40)
-    half += 2.0 * math.ulp(abs(value) + half)  # of the value and the ends as doubles
     promise = request.promise(LInf(sensitivity).words)
-    return Released(value, noise, (value - half, value + half), entry, promise)
+    return Released(value, noise, entry, promise, step, label=request.label)
 
 
 def quantile(
@@ -282,7 +280,8 @@ def quantile(
     request.charge(entry)
     group = _drawn(falls, sizes, request.entropy)
     value = float(points[first[group] + request.entropy.integers(0, sizes[group])])
-    return Released(value, None, None, entry, request.promise("in one record"))
+    sentence = request.promise("in one record")
+    return Released(value, None, entry, sentence, label=request.label)
 
 
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:
