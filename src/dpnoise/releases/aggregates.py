@@ -13,13 +13,15 @@ comparison of a uniform number with sums of balls.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._results import labelled_cells
+from dpnoise._frames import key_of, misfits
+from dpnoise._results import labelled_cells, shortened
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.exact import as_double_above
@@ -122,7 +124,7 @@ def histogram(
         if not problems.found:
             counts = np.histogram(numbers[np.isfinite(numbers)], cells)[0]
     else:
-        labels = _labels(problems, categories)
+        labels = read_labels(problems, "categories", categories, values)
         records = read_records(problems, "values", values)
         counts = _by_label(labels, records)
     problems.raise_if_any()
@@ -142,14 +144,36 @@ def histogram(
     return _answer(value, noise, entry, promise, **more)
 
 
-def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
-    """Public labels; empty where they are refused."""
+def read_labels(
+    problems: Problems,
+    name: str,
+    labels: Any,  # noqa: ANN401
+    values: Any,  # noqa: ANN401
+) -> list[Any]:
+    """Public labels that are of the kind of a column; empty where they are refused.
+
+    Only types are compared, which are public: whether any record has a label is not.
+    """
     with suppress(TypeError):  # of what is no iterable, or cannot be a label
-        labels = list(categories)
-        if 0 < len(labels) == len(set(labels)):
-            return labels
-    problems.require(False, "categories", "at least one label, each once", categories)
+        listed = list(labels)
+        if 0 < len(listed) == len(set(listed)):
+            misfit = misfits(listed, values)
+            if misfit:
+                problems.add(f"{name}: expected labels that are {misfit}")
+            return listed
+    twice = f"at least one label, each once{_repeated(labels)}"
+    problems.require(False, name, twice, shortened(labels))
     return []
+
+
+def _repeated(labels: Any) -> str:  # noqa: ANN401
+    """Which labels are there twice, in words."""
+    with suppress(TypeError):
+        listed = labels if isinstance(labels, str) else list(labels)
+        twice = [one for one, n in Counter(listed).items() if n > 1]
+        if twice:
+            return f" ({', '.join(map(repr, twice[:3]))} more often)"
+    return ""
 
 
 def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (counts)
@@ -158,7 +182,7 @@ def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (c
     Records are compared one by one: as an array of one type, a single text among them would turn
     all numbers into texts, and one record would change all counts.
     """
-    place = {label: k for k, label in enumerate(labels)}
+    place = {key_of(label): k for k, label in enumerate(labels)}
     counts = np.zeros(len(labels), dtype=np.int64)
     for record in records:
         with suppress(Exception):  # a record that cannot be a label is in no cell
