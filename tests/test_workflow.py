@@ -33,12 +33,12 @@ flipped_huber_2023:
     epsilon: 0
     delta: 1.5
     passes: []
-    mechanisms: [cauchy]
+    curves: [cauchy]
     tasks: {mnist: {loss: squared, penalty: l1, strength: 1.0}}
 """
 RESULTS = "runs/small/results/flipped-huber-2023"
 TABLE, FIGURE = f"{RESULTS}/figure-3b.csv", f"{RESULTS.replace('results', 'figures')}/figure-3b.svg"
-SWEEP, MISSING = f"{RESULTS}/table-3/diabetes-chosen.csv", f"{RESULTS}/table-3/boston-chosen.csv"
+ONE_SET, MISSING = f"{RESULTS}/table-3/diabetes.csv", f"{RESULTS}/table-3/boston.csv"
 PAGES = "runs/small/results/inid-2024/table-2.md"
 SETTINGS = ("config.quick.yaml", "small.yaml")
 STARTS = Starts(environment())
@@ -74,7 +74,7 @@ def digest(path):
 @pytest.fixture(scope="module")
 def made(copy):
     """What the one run says that makes files, one of which is without its data."""
-    return snakemake(copy, FIGURE, SWEEP, PAGES, MISSING, cores=2)
+    return snakemake(copy, FIGURE, ONE_SET, PAGES, MISSING, cores=2)
 
 
 def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, made):
@@ -83,7 +83,7 @@ def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, mad
         "fetch": 2, "table": 1, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
         "flipped_huber_2023_table_3_tasks": 2, "total": 8,
     }  # fmt: skip
-    for path in (TABLE, FIGURE, SWEEP, PAGES):
+    for path in (TABLE, FIGURE, ONE_SET, PAGES):
         assert (copy / path).stat().st_size > 100
     log = (copy / "runs/small/logs/flipped-huber-2023/figure-3b-table.log").read_text()
     assert f" {TABLE}\n" in log
@@ -115,11 +115,11 @@ def test_sources_are_compared_by_content(copy, made):
         path.touch()
     first = digest(copy / FIGURE)
     (copy / FIGURE).unlink()
-    _, said = snakemake(copy, FIGURE, SWEEP, PAGES, "--dry-run")
+    _, said = snakemake(copy, FIGURE, ONE_SET, PAGES, "--dry-run")
     style.write_text(before)
     assert planned(said) == {"figure": 1, "inid_2024_figures": 1, "total": 2}
     changed = ["--config", "balle_wang_2018={theory: {trials: 77}}", "strict=true"]
-    code, said = snakemake(copy, FIGURE, SWEEP, PAGES, *changed)
+    code, said = snakemake(copy, FIGURE, ONE_SET, PAGES, *changed)
     assert code == 0
     assert planned(said) == {"figure": 1, "total": 1}  # the one that was deleted
     assert digest(copy / FIGURE) == first

@@ -167,7 +167,7 @@ class Run:
 
     @cache  # noqa: B019 - a run lives as long as its process
     def _maker(self, paper: Paper, name: str) -> tuple[str, str]:
-        """Item and part that make a table; no part for 'table-3/{part}-chosen'."""
+        """Item and part that make a table; no part for 'table-3/{part}'."""
         wanted = name if _is_foreign(name) else f"{paper.id}/{name}"
         for key, (owner, item) in self.items.items():
             for made in item.tables:
