@@ -53,6 +53,22 @@ class Unions(Section):
     trials: PcaTrials
 
 
+class PcaModels(Section):
+    """Data models of Table III, each with draws of one data set for all trials.
+
+    Attributes
+    ----------
+    subspaces : tuple of int
+        Numbers of equal subspaces whose dimensions add up to the rank.
+    draws, trials : int
+        Draws of the data, and trials of the noise on each.
+    """
+
+    subspaces: Distinct[Annotated[int, Field(ge=1)]]
+    draws: PcaTrials
+    trials: PcaTrials
+
+
 class Pca(Seeded):
     """Private principal components (Table III).
 

@@ -340,7 +340,7 @@ _RANGED = [*_MEASURES, "epsilon_add_remove"]
 _CLIPPING = {"stated": ("stated-largest", "unclipped", "unclipped-largest", "add-remove")}
 
 
-def _draw_samples(
+def draw_samples(
     model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
 ) -> Array:
     """Random samples of norm 1 in a subspace, or in a union of some, shape (samples, features).
@@ -385,7 +385,7 @@ def _clipped_sums(columns: Array, bounds: Array) -> Array:
     return sums
 
 
-def _unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
+def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
     """Noise of unit scale by family, with shared signs and levels; upper triangles are used."""
     normal = rng.standard_normal((features, features))
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
@@ -411,13 +411,27 @@ def _leading(matrix: Array, rank: int) -> Array:
     return np.ascontiguousarray(dominant(matrix, rank, _TOLERANCE)[1])
 
 
-def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array]) -> Array:
-    """SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
+def errors_of(
+    X: Array, rank: int, mechanisms: Sequence[Row], units: Sequence[dict[str, Array]]
+) -> Array:
+    """SRE and explained variance on samples, shape (trials, mechanisms, 2), by unit noise."""
     moment = X.T @ X
     basis = _leading(moment, rank)
     clipped = moment
     if any(row.clipped for row in mechanisms):
         clipped = _clipped_moment(X, *printed_sensitivities(len(moment)))
+    return np.array([_trial(moment, clipped, basis, mechanisms, unit) for unit in units])
+
+
+def _trial(
+    moment: Array,
+    clipped: Array,
+    basis: Array,
+    mechanisms: Sequence[Row],
+    unit: dict[str, Array],
+) -> Array:
+    """SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
+    rank = basis.shape[1]
     results = np.empty((len(mechanisms), 2))
     mirrored = {family: symmetric(noise) for family, noise in unit.items()}
     alike: defaultdict[tuple[str, float, float, bool], dict[bool, list[int]]]
@@ -461,12 +475,12 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
     with threadpool_limits(1):
         for trial in counted(range(trials), "trials"):
             scope = settings.seed, "dp-pca", model, trial
-            X = _draw_samples(
+            X = draw_samples(
                 model, generator(*scope, "data"), samples=settings.samples, features=features,
                 rank=settings.rank, subspaces=subspaces,
             )  # fmt: skip
-            unit = _unit_noise(generator(*scope, "noise"), features)
-            results[trial] = _trial(X, settings.rank, mechanisms, unit)
+            unit = unit_noise(generator(*scope, "noise"), features)
+            results[trial] = errors_of(X, settings.rank, mechanisms, [unit])[0]
     table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
     table = table[table["reading"].isin(settings.variants)]
     keys = ["reading", "noise", "scheme", "epsilon"]
