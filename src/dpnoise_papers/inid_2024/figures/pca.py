@@ -123,8 +123,7 @@ def _variants(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> 
     axes.xaxis.set_major_formatter(PLAIN)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("subspace recovery error")
-    model = table["model"].iloc[0].replace("-", " ")
-    axes.set_title(f"Table III by variant; data model: {model}", loc="left")
+    axes.set_title("Table III by variant; data: a union of random subspaces", loc="left")
     axes.grid(axis="x")
 
 

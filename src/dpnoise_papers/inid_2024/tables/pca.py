@@ -36,7 +36,8 @@ between the subspaces without noise (U) and with it (V); the explained variance 
 tr(V' R V) / tr(R) of R = sum x x'. All mechanisms see the same data, signs and levels of noise.
 
 The text names the model and prints M, N and r. How many subspaces there are, and of which
-dimensions, it does not print; here they are as equal as possible. It says that entries are clipped
+dimensions, it does not print; here they are as equal as possible, by default 5 of dimension 2 (in
+one dimension the samples would be multiples of each other). It says that entries are clipped
 for i.n.i.d. noise, and prints neither how nor where. `dp_pca_over_models` gives the range over
 both. That of the variant 'stated', which clips each entry at its printed sensitivity, therefore
 holds the printed noise with nothing clipped and noise that is private without clipping, each with
@@ -323,7 +324,8 @@ def _kept(
     return kept, verdicts
 
 
-MODELS = ("product", "single-subspace", "union-of-subspaces")
+_UNION = "union-of-subspaces"
+MODELS = ("product", "single-subspace", _UNION)
 METRICS = ("sre", "ev")
 _TOLERANCE = 1e-9  # of eigenvalues, of which only the eigenvectors count here
 _BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
@@ -514,27 +516,29 @@ def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list
 
 
 def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
-    """Table III on the data model 'product', with its range over unions of subspaces.
+    """Table III on a union of random subspaces, with its range over other data models.
 
-    Columns as of `dp_pca_table` for 'product'. Beside each measure, and the epsilon that is kept if
-    a sample is added or removed, its least and greatest over all data models, in `_least` and
-    `_greatest`, and for the variant 'stated' also over the other ways to clip; `models` is how many
-    data models there are: 1 for a variant that was tried on 'product' only. `rival` is 0 for
-    i.n.i.d. Gaussian noise, which the text calls the best, else 1.
+    Columns as of `dp_pca_table` for as many subspaces as the settings say. Beside each measure, and
+    the epsilon that is kept if a sample is added or removed, its least and greatest over all data
+    models, in `_least` and `_greatest`, and for the variant 'stated' also over the other ways to
+    clip; `models` is how many data models there are: 1 for a variant that was tried on the first
+    only. `rival` is 0 for i.n.i.d. Gaussian noise, which the text calls the best, else 1.
     """
     others = settings.model_copy(
         update={"variants": settings.others.variants, "trials": settings.others.trials}
     )
-    unions = [dp_pca_table(others, "union-of-subspaces", count) for count in settings.others.counts]
-    return _over_models(dp_pca_table(settings), unions)
+    counts = [count for count in settings.others.counts if count != settings.subspaces]
+    tables = [dp_pca_table(others, _UNION, count) for count in counts]
+    tables.append(dp_pca_table(others, "product"))
+    return _over_models(dp_pca_table(settings, _UNION, settings.subspaces), tables)
 
 
-def _over_models(table: pd.DataFrame, unions: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _over_models(table: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Table with the ranges over it and the same rows of others."""
-    together = pd.concat([table, *unions])
+    together = pd.concat([table, *others])
     ends = _ends(together).join(together.groupby(_KEYS).size().rename("models"))
-    for variant, others in _CLIPPING.items():
-        alike = together[together["reading"].isin([variant, *others])].copy()
+    for variant, ways in _CLIPPING.items():
+        alike = together[together["reading"].isin([variant, *ways])].copy()
         alike["reading"] = variant
         wider = _ends(alike)
         ends.loc[ends.index.get_level_values("reading") == variant, wider.columns] = wider

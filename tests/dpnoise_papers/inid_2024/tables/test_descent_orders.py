@@ -95,6 +95,9 @@ def test_the_spread_is_the_first_order_and_the_range(orders_tables):
     assert set(known["order"]) == set(first["order"]) == {table["order"].iloc[0]}
     assert known["error"].equals(first["error"])
     assert known["gain"].equals(first["gain"])
+    # the same with errors that differ from order to order, the first one's being the largest
+    planted = table.assign(error=table["order"].map({"as-is": 9.0}).fillna(table["error"]))
+    assert (spread(planted)["error"] == 9.0).all()
     assert (known["error_least"] == groups.min()).all()
     assert (known["error_greatest"] == groups.max()).all()
     assert known["error_se"].equals(table.groupby(keys)["error_se"].median())

@@ -9,12 +9,13 @@ import pytest
 from dpnoise_papers.claims.joint import joint_test
 from dpnoise_papers.inid_2024.figures.pages import table_3_models
 from dpnoise_papers.inid_2024.learning_settings import Pca, PcaModels
+from dpnoise_papers.inid_2024.tables import pca_models as module
 from dpnoise_papers.inid_2024.tables.pca import draw_samples, errors_of, rows, unit_noise
 from dpnoise_papers.inid_2024.tables.pca_models import COLUMNS, dp_pca_models
 from dpnoise_papers.seeds import generator
 
 SETTINGS = Pca(
-    seed=3, samples=60, features=6, rank=2, epsilons=[4.0, 8.0], delta=1e-5, trials=2,
+    seed=3, samples=60, features=6, rank=2, subspaces=1, epsilons=[4.0, 8.0], delta=1e-5, trials=2,
     variants=["stated"], others={"counts": [1], "variants": ["stated"], "trials": 2},
 )  # fmt: skip
 MODELS = PcaModels(subspaces=[1, 2], draws=200, trials=2)
@@ -105,17 +106,25 @@ def test_the_control_decides_which_models_judge_the_other_rows(plain):
     assert nothing["p_value_least"].notna().all()  # the range is then over all models
 
 
-def test_the_range_leaves_out_what_the_control_contradicts():
-    """A planted control: rows of the product are made impossible, those of the unions not."""
-    full = table_of({("iid", 8.0): 0.05, ("inid", 8.0): 0.05}).reset_index()
-    control = full[(full["reading"] == "unclipped") & (full["scheme"] == "iid")]
-    bad = control.groupby(["model", "subspaces"])["p_value"].first() < 0.01
-    assert (full.groupby(["model", "subspaces"])["contradicted"].first() == bad).all()
-    used = full[full["contradicted"] == 0] if not bad.all() else full
-    for (reading, scheme), same in full.groupby(["reading", "scheme"]):
-        own = used[(used["reading"] == reading) & (used["scheme"] == scheme)]["p_value"]
-        assert set(same["p_value_least"]) == {own.min()}
-        assert set(same["p_value_greatest"]) == {own.max()}
+def test_the_range_leaves_out_what_the_control_contradicts(monkeypatch):
+    """Errors around 1 with one subspace, around 0.5 with two and around 0.7 for the product."""
+    levels = {1: 1.0, 2: 0.5, 0: 0.7}
+
+    def planted(_settings, models, count, mechanisms):
+        rng = np.random.default_rng(count)
+        return levels[count] + 0.1 * rng.normal(size=(models.draws, len(mechanisms)))
+
+    monkeypatch.setattr(module, "_errors", planted)
+    table = table_of({("iid", 4.0): 0.6, ("iid", 8.0): 0.6, ("inid", 4.0): 0.95})
+    by_model = table["contradicted"].groupby(["model", "subspaces"]).first()
+    assert by_model.to_dict() == {
+        ("product", 1): 0, ("union-of-subspaces", 1): 1, ("union-of-subspaces", 2): 0,
+    }  # fmt: skip
+    own = table.xs(("unclipped", "inid", 4.0), level=("reading", "scheme", "epsilon"))
+    p_values = own["p_value"]
+    left = p_values.drop(("union-of-subspaces", 1))
+    assert p_values[("union-of-subspaces", 1)] > 0.1 > left.max()
+    assert (own["p_value_greatest"] == left.max()).all()
 
 
 def test_the_page_names_each_model(plain):
