@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 # As in Figures 1 and 3: black i.i.d., grey SPR, optimal in the colour of the noise, the Gaussian.
 SCHEMES: dict[str, dict[str, Any]] = {
-    "iid": {"color": "#000000", "linestyle": (0, (1, 1.4)), "marker": "^", "label": "i.i.d.*"},
-    "spr": {"color": GREY, "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)"},
+    "iid": {"color": "#000000", "linestyle": (0, (1, 1.4)), "label": "i.i.d.*"},
+    "spr": {"color": GREY, "linestyle": "-", "label": "SPR (usual DP-CD)"},
     "optimal": {
-        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "marker": "s", "label": "optimal",
+        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "label": "optimal",
     },
 }  # fmt: skip
 FEATURES = {"raw": "raw features", "standardise": "standardised features"}
@@ -152,7 +152,7 @@ def _path(panel: Axes, run: pd.DataFrame, scheme: str) -> Artist:
     run = run.sort_values("passes")
     down, up = reach(run, "error")
     down = np.minimum(down, (1.0 - 1.0 / _BELOW) * run["error"])
-    look = {key: value for key, value in SCHEMES[scheme].items() if key not in {"marker", "label"}}
+    look = {key: value for key, value in SCHEMES[scheme].items() if key != "label"}
     panel.errorbar(run["passes"], run["error"], yerr=[down, up], elinewidth=0.7, **look)
     return Line2D([], [], **look)
 
