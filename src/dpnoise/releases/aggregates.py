@@ -28,9 +28,10 @@ from dpnoise.noise.exact import as_double_above
 from dpnoise.releases.answers import Entry, ReleaseRequest
 from dpnoise.releases.records import clamped, count_true, read_numbers, read_records
 from dpnoise.releases.released import Released
-from dpnoise.releases.sums import noisy, power_below, read_grid
+from dpnoise.releases.sums import noisy, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
+from dpnoise.sensitivity.contributions import power_below, read_bounds
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Entropy
+    from dpnoise.releases.groups import Grouping
 
 _MOST = 2**62  # integers that int64 adds without overflow
 _TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first
@@ -80,13 +82,15 @@ def _smallest(
 
 
 def count(
-    records: ArrayLike,
+    records: ArrayLike | None,
     contribution: int,
+    grouping: Grouping,
     request: ReleaseRequest,
 ) -> Released:
     """The private number of records."""
     problems = Problems("release.count")
     request.check(problems)
+    grouping.refuse(problems)
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
     if is_integer(records):
@@ -200,6 +204,7 @@ def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) ->
 def total(
     values: ArrayLike,
     bounds: tuple[float, float],
+    grouping: Grouping,
     request: ReleaseRequest,
     *,
     mean: bool,
@@ -207,7 +212,8 @@ def total(
     """The private sum, or mean."""
     problems = Problems("release.mean" if mean else "release.sum")
     request.check(problems)
-    low, high = _read_bounds(problems, bounds)
+    grouping.refuse(problems)
+    low, high = read_bounds(problems, bounds)
     numbers = read_numbers(problems, "values", values)
     if mean and not problems.found:
         expected = f"{REPLACE_ONE!r} (else the number of values is private: release sum and count)"
@@ -224,21 +230,6 @@ def total(
     if mean:
         exact, size = exact / numbers.size, size / numbers.size
     return _released(exact, as_double_above(size), request)
-
-
-def _read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noqa: ANN401
-    """Two public bounds, the lower one first."""
-    pair = isinstance(bounds, tuple | list) and len(bounds) == 2
-    good = problems.require(pair, "bounds", "two numbers", bounds)
-    found = [
-        good and problems.number(f"bounds[{k}]", bounds[k], low=-1e100, high=1e100) for k in (0, 1)
-    ]
-    if not all(found):
-        return 0.0, 1.0
-    low, high = float(bounds[0]), float(bounds[1])
-    wide = high - low >= 1e-100
-    problems.require(wide, "bounds", "the lower one first, at least 1e-100 apart", bounds)
-    return low, high
 
 
 def _exact_sum(steps: Array) -> int:
@@ -287,7 +278,7 @@ def quantile(
     problems = Problems("release.quantile")
     request.check(problems)
     problems.number("q", q, low=0.0, high=1.0)
-    low, high = _read_bounds(problems, bounds)
+    low, high = read_bounds(problems, bounds)
     numbers = read_numbers(problems, "values", values)
     problems.raise_if_any()
     points = np.unique(np.linspace(low, high, _POINTS + 1))

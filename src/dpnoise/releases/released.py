@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dpnoise._frames import frame_like
 from dpnoise._results import (
     EqualByValue,
     axes_or_new,
@@ -294,7 +295,8 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         -------
         pandas.DataFrame
             With the columns value, low and high (of a quantile, value alone); the index has the
-            categories, or the cells as text.
+            categories, or the cells as text. Of a release of polars a frame of polars, with a
+            column "cell" for the index.
 
         Raises
         ------
@@ -310,7 +312,9 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         ['a', 'b', 'c']
         """
         index = self._cells if self.categories is None else list(self.categories)
-        return data_frame(self._columns(), index, "cell")
+        columns = self._columns()
+        other = frame_like(self.value, {"cell": index, **columns})
+        return data_frame(columns, index, "cell") if other is None else other
 
     def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
         """Values with their 95 % intervals.
