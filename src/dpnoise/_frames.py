@@ -27,10 +27,14 @@ _MOST_SHOWN = 3
 _NUMBERS: Any = (Real, Decimal, np.bool_)  # and a time of NumPy, which is none
 
 
+def libraries(values: object) -> set[str]:
+    """The libraries of columns that an object is from."""
+    return {kind.__module__.partition(".")[0] for kind in type(values).__mro__} & _LIBRARIES
+
+
 def native(values: object) -> Any:  # noqa: ANN401
     """A series or data frame as narwhals has it; None for anything else."""
-    roots = {kind.__module__.partition(".")[0] for kind in type(values).__mro__}
-    if not roots & _LIBRARIES:
+    if not libraries(values):
         return None
     import narwhals as nw  # noqa: PLC0415 - when a column is given
 
@@ -126,8 +130,8 @@ def column_like(values: object, answer: Any) -> Any:  # noqa: ANN401
 
 def frame_like(values: object, columns: dict[str, Any]) -> Any:  # noqa: ANN401
     """Columns as a data frame of the library of values, which is not pandas; None if it is."""
-    known = native(values)
-    if known is None or known.implementation.is_pandas_like():
+    known = None if "pandas" in libraries(values) else native(values)
+    if known is None:
         return None
     import narwhals as nw  # noqa: PLC0415 - when a column is given
 

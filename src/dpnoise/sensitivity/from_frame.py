@@ -17,8 +17,8 @@ from dpnoise._frames import (
     frame_like,
     is_whole,
     kind_of,
+    libraries,
     misfits,
-    native,
     number_of,
     records_of,
 )
@@ -133,7 +133,7 @@ def from_frame(
     ['x', 'y', 'z']
     """
     problems = Problems("from_frame")
-    if not hasattr(native(df), "columns"):
+    if not (libraries(df) and hasattr(df, "columns")):
         problems.require(False, "df", "a DataFrame of pandas or polars", type(df).__name__)
         problems.raise_if_any()
     columns = list(df.columns)
