@@ -50,7 +50,7 @@ _POINTS = 2**14
 _GUARD, _REFINEMENTS = 64, 10
 
 
-def _integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
+def integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
     """Noise on the integers of minimum variance, for `dimension` counts that change together."""
     asked = [("discrete-laplace", 0.0), ("discrete-staircase", 0.0), ("discrete-gaussian", delta)]
     return _smallest(asked, epsilon, sensitivity, dimension)
@@ -98,7 +98,7 @@ def count(
     else:
         number = count_true(problems, "records", records)
     problems.raise_if_any()
-    noise = _integer_noise(contribution, request.epsilon, request.delta)
+    noise = integer_noise(contribution, request.epsilon, request.delta)
     entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
@@ -110,15 +110,18 @@ def histogram(
     values: ArrayLike,
     edges: ArrayLike | None,
     categories: Any,  # noqa: ANN401  (labels)
+    grouping: Grouping,
     request: ReleaseRequest,
 ) -> Released:
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
+    grouping.refuse(problems, "none beside cells (release.count(by=, groups=) takes them)")
     labels = cells = None
     counts: Any = np.zeros(0, dtype=np.int64)
     one = (edges is None) != (categories is None)
-    problems.require(one, "edges, categories", "one of them", (edges, categories))
+    expected = "one of them (or none with delta above 0, to name large counts only)"
+    problems.require(one, "edges, categories", expected, (edges, shortened(categories)))
     if edges is not None:
         cells = floats(problems, "edges", edges)
         rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(cells[1:] > cells[:-1]))
@@ -134,7 +137,7 @@ def histogram(
     problems.raise_if_any()
     # A record that is replaced leaves one cell and enters another.
     moved = 2 if request.relation == REPLACE_ONE and counts.size > 1 else 1
-    noise = _integer_noise(1, request.epsilon, request.delta, moved)
+    noise = integer_noise(1, request.epsilon, request.delta, moved)
     parts: Any = ([noise] * moved, [1] * moved) if moved > 1 else (noise, 1)
     entry = Entry(*parts, relation=request.relation)
     request.charge(entry)

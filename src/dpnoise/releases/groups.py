@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._frames import is_whole, kind_of
-from dpnoise._results import labelled_cells, labelled_like
+from dpnoise._results import labelled_cells, labelled_like, shortened
 from dpnoise._validation import Problems, is_integer
 from dpnoise.mechanisms.compare import best
 from dpnoise.noise.exact import as_double_above
@@ -78,11 +78,10 @@ class Grouping(NamedTuple):
     person: Any
     at_most: Any
 
-    def refuse(self, problems: Problems) -> None:
-        """Record of what is given without `by`."""
+    def refuse(self, problems: Problems, expected: str = "none without by=") -> None:
+        """Record of what is given where there are no groups."""
         given = self.groups is None and self.person is None and self.at_most == 1
-        expected = "none without by="
-        problems.require(given, "groups, person, at_most", expected, tuple(self[1:]))
+        problems.require(given, "groups, person, at_most", expected, shortened(self[1:]))
 
     def read(self, problems: Problems) -> tuple[list[Any], list[Any], list[Any] | None]:
         """The groups, that of each record, and whose it is."""

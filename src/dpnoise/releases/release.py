@@ -13,6 +13,7 @@ from dpnoise.releases.answers import ReleaseRequest
 from dpnoise.releases.groups import Grouping, grouped_count, grouped_sum
 from dpnoise.releases.released import release_found
 from dpnoise.releases.sums import prepared
+from dpnoise.releases.unknown import unknown_histogram
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -197,6 +198,8 @@ class Release:
         *,
         edges: ArrayLike | None = None,
         categories: Iterable[Any] | None = None,
+        person: ArrayLike | None = None,
+        at_most: int = 1,
         epsilon: float,
         delta: float = 0.0,
         relation: str | None = None,
@@ -204,6 +207,10 @@ class Release:
         label: str = "",
     ) -> Released:
         """Private numbers of records by cell; each person has one record.
+
+        With neither edges nor categories and with delta above 0 the categories are those of the
+        data, and only counts above a threshold are named, which hides that a person has a category
+        of the person's own (`dpnoise.releases.unknown`).
 
         Parameters
         ----------
@@ -213,6 +220,12 @@ class Release:
             Public ends of the cells, rising; the last cell has both of its ends.
         categories : iterable, optional
             Public labels, in the place of edges.
+        person : array_like, shape (n,), optional
+            For unknown categories: whose record it is; without it each is of another person.
+            (For known ones `release.count(by=values, groups=categories, person=...)`.)
+        at_most : int
+            For unknown categories: in how many a person counts, once in each, in the order of the
+            person's own records.
         epsilon, delta : float
             The budget of this release.
         relation : {"add-remove", "replace-one"}, optional
@@ -228,7 +241,9 @@ class Release:
         Released
             Integers, shape (K,), with their noise, intervals, entry and promise, and with edges or
             categories. For a Series, the integers are a Series of its name, by category or by
-            interval (of which the last has its right end too).
+            interval (of which the last has its right end too). For unknown categories those that
+            are named, sorted, with their `threshold`; intervals are for the noise before this
+            choice.
 
         Raises
         ------
@@ -238,7 +253,9 @@ class Release:
             If the budget does not allow it; nothing is drawn.
         """
         asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
-        return histogram(values, edges, categories, asked)
+        if edges is None and categories is None and delta != 0.0:
+            return unknown_histogram(values, person, at_most, asked)
+        return histogram(values, edges, categories, Grouping(None, None, person, at_most), asked)
 
     def sum(
         self,

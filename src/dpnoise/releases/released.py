@@ -243,7 +243,12 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
     @property
     def notes(self) -> list[str]:
         """What stands out in the released numbers, and in nothing else of the data."""
-        if self.categories and self.noise is not None and np.ndim(self.value) == 1:
+        if (
+            self.categories
+            and self.threshold is None
+            and self.noise is not None
+            and np.ndim(self.value) == 1
+        ):
             low = self.interval(simultaneous=True)[0]
             if np.all(np.asarray(low) <= 0):
                 return [_NOTHING_SEEN]
