@@ -558,6 +558,13 @@ class Budget:
         """
         return max(0.0, self._account.pure_left(self._ledger))  # not -0.0
 
+    def _allows(self, one: Ledger, times: int) -> bool:
+        """Whether releases that cost so much each would be within the budget; nothing is spent."""
+        known = self._now().ledger
+        if self._account.refuse(one):
+            return False
+        return self._account.keeps(known.plus(one, times))
+
     def zcdp(self) -> ZCDP:
         """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""
         return concentrated(self._ledger, self.delta)
