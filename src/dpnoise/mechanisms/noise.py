@@ -360,6 +360,13 @@ class Mechanism(EqualByValue):
         return self.request.dimension
 
     @property
+    def summary(self) -> str:
+        """Noise and set in few words, as the entry of a budget has them."""
+        many = f"{self.dimension} numbers" if self.dimension > 1 else "one number"
+        noise = f"noise: {self.name}, standard deviation {self.std:.4g}"
+        return f"{many}; {noise}; one person's change: {self.sensitivity.words}"
+
+    @property
     def relation(self) -> str | None:
         """Which data sets are neighbours; None if the set does not state it."""
         return self.sensitivity.relation

@@ -103,7 +103,7 @@ def count(
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
     sentence = request.promise(AtMost(1, 1, contribution).words)
-    return _answer(value, noise, entry, sentence, label=request.label)
+    return _answer(value, noise, entry, sentence, **request.said)
 
 
 def histogram(
@@ -145,10 +145,9 @@ def histogram(
     promise = request.promise(AtMost(moved, counts.size).words)
     if labels is None:
         value = labelled_cells(values, value, edges=cells)
-        return _answer(value, noise, entry, promise, edges=cells, label=request.label)
+        return _answer(value, noise, entry, promise, edges=cells, **request.said)
     value = labelled_cells(values, value, categories=labels)
-    more = {"categories": tuple(labels), "label": request.label}
-    return _answer(value, noise, entry, promise, **more)
+    return _answer(value, noise, entry, promise, categories=tuple(labels), **request.said)
 
 
 def read_labels(
@@ -268,7 +267,7 @@ def _released(
     )
     value = float(number * Fraction(step))
     promise = request.promise(LInf(sensitivity).words)
-    return Released(value, noise, entry, promise, step, label=request.label)
+    return Released(value, noise, entry, promise, step, **request.said)
 
 
 def quantile(
@@ -299,7 +298,7 @@ def quantile(
     group = _drawn(falls, sizes, request.entropy)
     value = float(points[first[group] + request.entropy.integers(0, sizes[group])])
     sentence = request.promise("in one record")
-    return Released(value, None, entry, sentence, label=request.label)
+    return Released(value, None, entry, sentence, **request.said)
 
 
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:

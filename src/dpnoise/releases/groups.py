@@ -132,7 +132,7 @@ class _Asked(NamedTuple):
     def answer(self, numbers: Array) -> dict[str, Any]:
         """Released numbers by group, in the container of the records, with groups and label."""
         value = labelled_cells(self.values, numbers, categories=self.labels, by=self.grouping.by)
-        return {"value": value, "categories": tuple(self.labels), "label": self.request.label}
+        return {"value": value, "categories": tuple(self.labels), **self.request.said}
 
     def integers(self, found: Mechanism, totals: list[int]) -> Released:
         """Integers of groups with noise on the integers."""

@@ -140,7 +140,7 @@ def unknown_histogram(
         sentence,
         categories=tuple(labels),
         threshold=least,
-        label=request.label,
+        **request.said,
     )
 
 
