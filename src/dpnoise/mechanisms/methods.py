@@ -313,8 +313,8 @@ def delta_hardly_gains(request: Request) -> bool:
     uncovered = Uncovered(request.sensitivity)
     if uncovered.caps:
         return False
-    most = -math.log1p(-request.delta) / min(uncovered.polytopes, default=0.5)
-    return 2.0 * most < LITTLE * request.epsilon
+    share = min(uncovered.polytopes, default=0.5)  # 0 if it is below all doubles
+    return 2.0 * -math.log1p(-request.delta) < LITTLE * request.epsilon * share
 
 
 def is_unlikely(request: Request) -> bool:
