@@ -51,5 +51,6 @@ from .sensitivity.ellipsoid import Ellipsoid as Ellipsoid
 from .sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
 from .sensitivity.from_frame import from_frame as from_frame
 from .sensitivity.product import Product as Product
+from .sensitivity.workload import Workload as Workload
 
 __version__: str
