@@ -29,6 +29,8 @@ from dpnoise.optimality.factorisation import factorisation_of, noise_axes
 from dpnoise.privacy.accounts import Bounds, bounds, loss_in
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.sensitivity.ellipsoid import MOST_AXES
+from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +59,14 @@ class SummedNoise(VectorNoise, EqualByValue):
     workload: Any
     inner: Any
 
+    def __post_init__(self) -> None:
+        """The workload is stored as one that states no relation."""
+        plain = Workload(self.workload.questions, relation=ADD_REMOVE).geometry
+        object.__setattr__(self, "workload", plain)
+
     def __repr__(self) -> str:
         """The shape of W and the noise of the cells."""
-        return f"SummedNoise({self.workload!r}, {self.inner!r})"
+        return f"SummedNoise(<matrix of shape {self.workload.questions.shape}>, {self.inner!r})"
 
     @property
     def dimension(self) -> int:

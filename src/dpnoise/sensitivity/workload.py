@@ -375,6 +375,18 @@ class Workload(Sensitivity):
         problems.raise_if_any()
         return cls.marginals(shape, ways, relation=relation, at_most=at_most)
 
+    @classmethod
+    def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401, N803  (dense or sparse)
+        """The workload without a relation, for what one person changes in the cells."""
+        exactly = type(cells)._is_exact  # noqa: SLF001  (of the package)
+        stated = cells.relation or type(cells)._own_relation  # noqa: SLF001
+        found = cls(W, at_most=cells.m, exactly=exactly, relation=stated).geometry
+        problems = Problems(_SUBJECT)
+        same = found.cells.geometry == cells.geometry
+        problems.require(same, "cells", f"{found.cells!r}, as many as W has columns", cells)
+        problems.raise_if_any()
+        return found
+
     def __eq__(self, other: object) -> bool:
         """Whether the other asks the same questions about people as free."""
         if type(other) is not Workload:
@@ -426,7 +438,7 @@ class Workload(Sensitivity):
     @cached_property
     def changes(self) -> Any:  # noqa: ANN401  (of SciPy)
         """What one person changes in the cells, one column for each difference, shape (n, N)."""
-        each: Array = np.asarray(self.cells.vertices())
+        each: Any = np.asarray(self.cells.vertices())
         if self.cells.relation != ADD_REMOVE:  # of d and -d the one whose first entry is positive
             first = each[np.arange(len(each)), np.argmax(each != 0.0, axis=1)]
             each = np.unique(each * np.sign(first)[:, None], axis=0)
