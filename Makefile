@@ -141,6 +141,7 @@ docs: $(READY)
 	@echo "Open site/index.html"
 
 crate: $(RUNS)
+	$(BIN)/dpnoise-papers codecheck codecheck.yml
 	$(BIN)/dpnoise-papers crate $(CONFIG) $(if $(RUN),--folder runs/$(RUN))
 
 lint: $(READY)

@@ -1,4 +1,4 @@
-"""The files and the checker of docs/below-the-floor.md (its snippets run in test_examples.py)."""
+"""The files and the checker of docs/literature.md (its snippets run in test_examples.py)."""
 
 import copy
 import decimal
@@ -28,7 +28,7 @@ TESTED = pytest.mark.parametrize("row", RECORDS, ids=lambda row: f"{row['cost']}
 
 def test_the_checker_prints_what_the_page_shows(capsys):
     assert checker.main([str(FOLDER / file) for file in FILES]) == 0
-    assert capsys.readouterr().out in blocks(ROOT / "docs" / "below-the-floor.md", "text")
+    assert capsys.readouterr().out in blocks(ROOT / "docs" / "literature.md", "text")
 
 
 @TESTED
@@ -145,7 +145,7 @@ def test_a_file_that_is_not_there_is_not_checked(capsys):
 
 def test_the_picture_shows_the_numbers_of_the_page_and_is_not_stale(tmp_path):
     made = runpy.run_path(str(FOLDER / "picture.py"))
-    text = (ROOT / "docs" / "below-the-floor.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "literature.md").read_text(encoding="utf-8")
     curves = made["mixtures"]()
     for row in zip(made["SAVED"], *curves.values(), strict=True):
         assert "{}  {:.4f}  {:.4f}  {:.4f}".format(*row) in text

@@ -19,7 +19,7 @@ def show():
 
 def test_the_page_says_what_the_run_said():
     module = show()
-    page = (module.DOCS / "calibration-time.md").read_text(encoding="utf-8")
+    page = (module.DOCS / "peers.md").read_text(encoding="utf-8")
     assert module.filled(page, TABLE) == page
     assert set(TABLE["function"]) == {name for names in module.PANELS.values() for name in names}
 

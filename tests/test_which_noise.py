@@ -1,4 +1,4 @@
-"""The tables of docs/which-noise.md: their letters name what `best` finds."""
+"""The tables of docs/best.md: their letters name what `best` finds."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from dpnoise import AtMost, LInf, best
 
-PAGE = Path(__file__).parents[1] / "docs" / "which-noise.md"
+PAGE = Path(__file__).parents[1] / "docs" / "best.md"
 NAMES = {
     "S": "staircase in the norm",
     "C": "staircase per coordinate",

@@ -1,7 +1,7 @@
 """The times over the number of coordinates as a figure and as a page of the documents.
 
 python benchmarks/over_k/show.py writes docs/images/over-k.svg and the table in
-docs/calibration-time.md.
+docs/peers.md.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def main() -> None:
     write_bytes(svg.read_bytes(), DOCS / "images" / "over-k.svg")
     for path in (svg, *others):
         path.unlink()
-    document = DOCS / "calibration-time.md"
+    document = DOCS / "peers.md"
     write_text(filled(document.read_text(encoding="utf-8"), table), document)
 
 

@@ -1,4 +1,4 @@
-"""Picture of docs/below-the-floor.md: errors as reported, lower bounds, and Gaussian noise.
+"""Picture of docs/literature.md: errors as reported, lower bounds, and Gaussian noise.
 
     python docs/below/picture.py
 

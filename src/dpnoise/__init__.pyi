@@ -24,7 +24,6 @@ from .noise.integers import DiscreteLaplace as DiscreteLaplace
 from .noise.integers import DiscreteStaircase as DiscreteStaircase
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
-from .privacy.odometer.accounts import loss_distribution as loss_distribution
 from .privacy.odometer.budget import Budget as Budget
 from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at

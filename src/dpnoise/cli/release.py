@@ -15,9 +15,10 @@ with imports_of("cli"):
     import click
 
 from dpnoise.cli.options import (
+    FILE,
     budget_options,
     certificate_option,
-    header_option,
+    file_options,
     integer_option,
     json_option,
     read_budget,
@@ -43,7 +44,7 @@ _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole n
 @integer_option
 @certificate_option
 @click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
-@header_option
+@file_options
 @json_option
 def release(
     as_json: bool,
@@ -66,7 +67,9 @@ def release(
     from dpnoise._validation import Problems
 
     problems, integer = Problems("release"), given["integer"]
-    names, values, columns = read_rows(problems, file, VALUES, header=given.pop("header"))
+    names, values, columns = read_rows(
+        problems, file, VALUES, **{name: given.pop(name) for name in FILE}
+    )
     ball = read_sensitivity(problems, given, len(values))
     if ball is not None and ball.dimension != len(values):
         problems.add(

@@ -387,7 +387,7 @@ def maps(
     roads: pd.DataFrame,
     printed: pd.DataFrame | None = None,
 ) -> Figure:
-    """Row of maps: the true counts and methods of `heat_maps`, each with its RMSE below.
+    """Row of maps: substitute counts and the methods of `heat_maps`, each with its RMSE below.
 
     Those of the paper come first, with the RMSE that it prints in brackets.
     """
@@ -415,7 +415,11 @@ def maps(
         panel.set_xlim(np.min(x), np.max(x))
         panel.set_aspect("equal")
         panel.set_axis_off()
-        title = "true counts" if method == "truth" else NAMES[method] + "*" * (method in _OUR_MAPS)
+        title = (
+            "counts\n(substitutes)"
+            if method == "truth"
+            else NAMES[method] + "*" * (method in _OUR_MAPS)
+        )
         panel.set_title(title, loc="center", fontweight="normal")
         below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
         panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",

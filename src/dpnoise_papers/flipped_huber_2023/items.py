@@ -32,8 +32,8 @@ LOSSES = (
     Item(
         id="table-1",
         caption="The five cases of the exact scalar profile (13) by the two ratios that decide "
-        "between them. For each case and each border (black) the formula as printed, at 50 "
-        "digits, was compared with our profile at random parameters; a cross would mark a "
+        "between them; each printed range is filled. For each case and each border (black) the "
+        "formula as printed, at 50 digits, was compared with our profile at random parameters; a cross would mark a "
         "trial that contradicts the table.",
         table=Table(function=".tables.privacy.published_cases"),
         figure=Figure(function=".figures.privacy.table_1"),
@@ -61,14 +61,17 @@ LOSSES = (
         figure=Figure(function=".figures.privacy.figure_7"),
     ),
 )
+_SHARED = "Methods of one mechanism that agree within 2 % everywhere share a curve."
 VARIANCES = (
     Item(
         id="figure-3a",
         caption="The minimum variance of each mechanism in one dimension at delta = 1e-6, "
         "sensitivity 1. Open circles are numbers that the paper prints. Below, the smallest variance "
-        "of those drawn runs along the lower edge. Curves 'in the search box' (squares) take alpha or "
+        "of those drawn runs in the grey band. Curves 'in the search box' (squares) take alpha or "
         "theta from 0.02 to 150 and gamma from 0.02 to 50, as the paper searches; the others are "
-        "unrestricted. The offset-symmetric Gaussian approaches the Laplace limit, which its "
+        "unrestricted. "
+        + _SHARED
+        + " The offset-symmetric Gaussian approaches the Laplace limit, which its "
         "printed numbers are far from.",
         table=Table(function=".tables.variances.scalar_variances"),
         figure=Figure(function=".figures.variances.figure_3a", printed=("figure-3a",)),
@@ -120,23 +123,25 @@ VARIANCES = (
 _BOX = (
     "Curves 'in the search box' take the parameters that the paper searches, alpha or theta from 0.02 "
     "to 150 and gamma from 0.02 to 50, and end where none of them is private; the others are "
-    "unrestricted. Flipped Huber noise at its optimum and Laplace noise often lie on one another."
+    "unrestricted. "
+    + _SHARED
+    + " Flipped Huber noise at its optimum and Laplace noise often lie on one another."
 )
 
 DIMENSIONS = (
     Item(
         id="figure-4a",
         caption="Three dimensions: variance per coordinate (top), decibels below the exact "
-        "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
-        "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
+        "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs in "
+        "the grey band), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
         table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.figure_4", printed=("figure-4a",)),
     ),
     Item(
         id="figure-4b",
         caption="Five dimensions: variance per coordinate (top), decibels below the exact "
-        "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
-        "the lower edge), at the paper's delta = 1e-8 and at 1e-6. "
+        "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs in "
+        "the grey band), at the paper's delta = 1e-8 and at 1e-6. "
         + _BOX
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
@@ -155,7 +160,7 @@ DIMENSIONS = (
         id="table-2",
         caption="Twenty dimensions: the optimum (the best found), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
-        "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
+        "of those drawn runs in the grey band; decibels are spread near 0. " + _BOX,
         table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.table_2", printed=("table-2",)),
         page=Page(function=".figures.variances.table_2_page", claims=True, formats=("md", "tex")),
@@ -163,7 +168,7 @@ DIMENSIONS = (
     Item(
         id="gain",
         caption="What flipped Huber noise gains over the better of Gaussian and Laplace, against "
-        "the number of coordinates. Left of a peak Laplace is the better of the two, right of it "
+        "the number of coordinates; points are the numbers that were computed. Left of a peak Laplace is the better of the two, right of it "
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
         table=Table(function=".tables.variances.gain_by_dimension", alone=True),
@@ -178,111 +183,72 @@ JOINT = (
         "of which may change by 1, and a floor that no additive noise is below (grey area). Below, "
         "the same over the floor. Joint noise is the best that was found, in the norm of the box "
         "of all changes, abs(d_i) <= 1 for every i, and for more coordinates in that of the l2 ball "
-        "around it; for one coordinate it is the scalar staircase. The floor need not be attained.",
+        "around it; for one coordinate it is the scalar staircase. The floor need not be attained. It is "
+        "the largest of several bounds, and has a kink where another of them becomes the largest.",
         table=Table(function=".tables.joint.joint_noise", reads=("gain",)),
         figure=Figure(function=".figures.joint.joint_noise"),
     ),
 )
 TABLE_3 = (
-    Item(  # Table III and what surrounds it: one job for each data set, then all together
-        id="table-3-sweep",
+    Item(  # Table III and the slides' curves: one job for each data set, then all together
+        id="table-3-runs",
         table=Table(
-            function=".table_3.protocols.sweep",
+            function=".table_3.replicates.replications",
             settings=("table_3",),
             parts="table_3.tasks",
             for_each=True,
             data=("{part}",),
-            makes=("table-3/{part}-sweep", "table-3/{part}-chosen"),
+            makes=("table-3/{part}",),
+            threads=8,
+            memory=3000,
+            minutes=30,
+        ),
+    ),
+    Item(
+        id="table-3-curves",
+        table=Table(
+            function=".table_3.replicates.curves",
+            settings=("table_3",),
+            parts="table_3.tasks",
+            for_each=True,
+            data=("{part}",),
+            makes=("table-3-curves/{part}",),
             threads=8,
             memory=2000,
-            minutes=20,
         ),
     ),
     Item(
         id="table-3",
         caption="Private coordinate descent with Gaussian and with flipped Huber noise: normalised "
-        "squared error of the coefficients and test error. In the figure each data set is in "
-        "units of the number printed for the Gaussian. Open circles are printed, dots are our "
-        "medians with an interval that holds 99 % of the replications, and the marks at the "
-        "right give the verdict on each number. The table also lists the noise parameters that "
-        "the calibration selected: where alpha = 0 the two mechanisms are one.",
+        "squared error of the coefficients (NMSE), test error and, at the right, the ratio of the "
+        "two NMSE. The whole protocol is replicated with partitions and noise of its own: dots "
+        "are medians, bars hold 99 % of the replications, open marks are printed. NMSE and test "
+        "error are in units of the number printed for the Gaussian. The page gives the place of each "
+        "printed number among the replications, the probability of the printed gain by seeds "
+        "alone, and what other choices that the paper leaves open do.",
         table=Table(
-            function=".table_3.protocols.table_3",
+            function=".table_3.replicates.table_3",
             parts="table_3.tasks",
-            reads=("table-3/{part}-chosen",),
+            reads=("table-3/{part}",),
             statuses=True,
-            makes=("table-3", "table-3-honest"),
+            claims=True,
         ),
         page=Page(function=".table_3.figures.pages", claims=True, formats=("md", "tex")),
-        figure=Figure(
-            function=".table_3.figures.table_3", reads=("table-3-replicates",), printed=("table-3",)
-        ),
+        figure=Figure(function=".table_3.figures.table_3", printed=("table-3",)),
     ),
     Item(
-        id="table-3-ablation-runs",
-        more=True,
+        id="table-3-joint",
+        caption="Each column of Table III as a whole: the p-value of its eight printed numbers as one "
+        "more replication of a reading. Readings that contradict a Gaussian column are not "
+        "the authors'; the others judge the columns of flipped Huber noise.",
         table=Table(
-            function=".table_3.protocols.variants",
-            settings=("table_3", "table_3_ablation"),
+            function=".table_3.joint.joint",
+            settings=("table_3",),
             parts="table_3.tasks",
-            for_each=True,
-            data=("{part}",),
-            makes=("table-3-ablation/{part}",),
-            threads=8,
-            memory=2000,
-            minutes=20,
-        ),
-    ),
-    Item(
-        id="table-3-ablation",
-        more=True,
-        caption="Table III with one unprinted choice changed at a time, ranked by the mean of "
-        "abs(log(ours / printed)) over all its numbers. 'chosen' is the setting of "
-        "config.yaml, one for all rows together; variants within a few hundredths of each "
-        "other cannot be told apart on five trials.",
-        table=Table(
-            function=".table_3.protocols.ranking",
-            settings=(),
-            parts="table_3.tasks",
-            reads=("table-3-ablation/{part}",),
+            reads=("table-3/{part}",),
             claims=True,
         ),
-        page=Page(
-            function=".table_3.figures.ablation_page",
-            parts="table_3.tasks",
-            reads=("table-3-ablation", "table-3-ablation/{part}"),
-            claims=True,
-        ),
-    ),
-    Item(
-        id="table-3-replicates-runs",
-        table=Table(
-            function=".table_3.replicates.replications",
-            settings=("table_3", "table_3_replicates"),
-            parts="table_3.tasks",
-            for_each=True,
-            data=("{part}",),
-            makes=("table-3-replicates/{part}",),
-            threads=8,
-            memory=3000,
-            minutes=20,
-        ),
-    ),
-    Item(
-        id="table-3-replicates",
-        caption="The whole protocol of Table III with independent partitions and noise, many times: "
-        "where each printed number lies among the replications, how probable the printed gain "
-        "is by seeds alone, the mean gain, and what other readings of what the paper leaves open, "
-        "alone and together, do to the Gaussian row, which is the control, and to the gain.",
-        table=Table(
-            function=".table_3.replicates.summary",
-            parts="table_3.tasks",
-            reads=("table-3-replicates/{part}",),
-            statuses=True,
-            claims=True,
-        ),
-        page=Page(function=".table_3.figures.replicates_page"),
-        figure=Figure(function=".table_3.figures.replicates"),
+        page=Page(function=".table_3.figures.joint_page"),
     ),
 )
 STATEMENTS = (

@@ -20,6 +20,7 @@ from dpnoise_papers.style import (
     look,
     new_figure,
     page,
+    power_of_ten,
     title,
 )
 
@@ -108,8 +109,9 @@ def _curves(axes: Axes, table: pd.DataFrame) -> None:
 def illustrative_values(table: pd.DataFrame) -> Figure:
     """Best alpha and gamma against epsilon, by the paper's grid and exactly, a panel for each.
 
-    The exact values are written at their dots. The grid's, open circles, can lie far off at nearly
-    the same variance, since the variance hardly changes along a ridge towards Laplace.
+    The exact values are written at their dots. Open circles are what our run of the paper's grid
+    search finds. They can lie far off at nearly the same variance, since the variance hardly
+    changes along a ridge towards Laplace.
 
     Parameters
     ----------
@@ -123,7 +125,7 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
         axes.plot(table["epsilon"], exact, "o-", color=_COLOUR, label="optimum, with its value")
         axes.plot(
             table["epsilon"], table[name], "o", color=_COLOUR, markerfacecolor="none",
-            markersize=7, label="the paper's grid search",
+            markersize=7, label="our run of the paper's grid search",
         )  # fmt: skip
         for epsilon, value in zip(table["epsilon"], exact, strict=True):
             axes.annotate(
@@ -133,7 +135,7 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel(r"privacy budget $\epsilon$")
-        axes.set_title(words)
+        axes.set_title(rf"{words}, $\delta = {power_of_ten(table['delta_bound'].max())}$")
         axes.margins(x=0.14, y=0.14)
         for axis in (axes.xaxis, axes.yaxis):
             log_ticks(axis)

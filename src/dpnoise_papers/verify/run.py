@@ -41,7 +41,7 @@ _REASONS = {
     "higher-accuracy.csv": "a count of random trials, by the sums of Table I",
     "orders.csv": "the largest ratio over random parameters of two bounds and a stated order",
     "descent-orders-spread.csv": "medians of seeded training runs over orders of columns",
-    "table-3-replicates.csv": "quantiles of seeded training runs",
+    "table-3.csv": "quantiles of seeded runs",
     "heat-map-data.csv": "counts of the public road graph",
     "limit.csv": "bounds of a linear program, with a certificate of its own",
     "dp-pca-sensitivities.csv": "a maximum over unit vectors, proved in docs",

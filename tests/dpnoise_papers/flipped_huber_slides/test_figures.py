@@ -33,6 +33,7 @@ def values():
             "gamma": [16.5, 8.1],
             "alpha_exact": [20.3, 6.14],
             "gamma_exact": [6.37, 1.75],
+            "delta_bound": [1e-6, 1e-6],
         }
     )
 
@@ -73,6 +74,7 @@ def test_illustrative_values_are_written_at_their_dots():
     written = {"alpha": ["20.3", "6.14"], "gamma": ["6.37", "1.75"]}
     for axes, (name, texts) in zip(figure.axes, written.items(), strict=True):
         assert [text.get_text() for text in axes.texts] == texts
+        assert "10^{-6}" in axes.get_title(loc="left")
         (circles,) = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
         assert list(circles.get_ydata()) == list(table[name])
     assert figure_checks.struck_texts(figure) == []

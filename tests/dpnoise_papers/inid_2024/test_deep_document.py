@@ -1,4 +1,4 @@
-"""docs/deep-learning.md: its numbers are those of the network and the configuration."""
+"""docs/inid-2024.md: its numbers are those of the network and the configuration."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from dpnoise_papers.config import load
 
 ROOT = Path(__file__).parents[3]
-TEXT = (ROOT / "docs" / "deep-learning.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "inid-2024.md").read_text(encoding="utf-8")
 CONFIG = load("config.yaml")
 
 

@@ -191,7 +191,7 @@ def test_the_script_is_a_page_or_three():
     [
         ("table-2", "Table II"),
         ("figure-3a", "Figure 3a"),
-        ("table-3-replicates", "Table III, replicates"),
+        ("table-3-curves", "Table III, curves"),
         ("equation-13", "Equation (13)"),
         ("section-vi-b", "Section VI-B"),
         ("section-2-2", "Section 2.2"),
@@ -218,4 +218,4 @@ def test_no_two_items_of_a_paper_share_a_name(paper):
 def test_numbered_figures_and_tables_come_first():
     assert group_of("figure-3a", judged=True) == "Figures and tables"
     assert group_of("lemma-7", judged=True) == "Theory and text"
-    assert group_of("table-3-sweep", judged=False) == "Beside the paper"
+    assert group_of("table-3-runs", judged=False) == "Beside the paper"

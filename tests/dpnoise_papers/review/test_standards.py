@@ -14,18 +14,16 @@ from dpnoise_papers.review.standards import AUTHOR, CONTEXT, codecheck, crate, w
 ROOT = Path(__file__).parents[3]
 
 
-def test_codecheck_is_that_of_the_items():
-    text = (ROOT / "codecheck.yml").read_text(encoding="utf-8")
-    assert text == codecheck(papers())
-    assert text.startswith("---\n")
-    manifest = yaml.safe_load(text)["manifest"]
+def test_codecheck_lists_what_the_items_make():
+    manifest = yaml.safe_load(codecheck(papers()))["manifest"]
     assert len({one["file"] for one in manifest}) == len(manifest) > 50
+    assert "figures/inid-2024/figure-5.svg" in {one["file"] for one in manifest}
     assert all(one["comment"] for one in manifest)
 
 
 def test_codecheck_keeps_the_rules_for_what_comes_before_a_check():
     """Those of rules-2.0.yml (codecheckers/register) that authors can keep, by their numbers."""
-    text = (ROOT / "codecheck.yml").read_text(encoding="utf-8")  # CC-CFG-001, 003
+    text = codecheck(papers())  # CC-CFG-001, 003
     assert text.startswith("---\n")  # 002
     found = yaml.safe_load(text)
     assert all(not Path(one["file"]).is_absolute() for one in found["manifest"])  # 004 to 006

@@ -23,6 +23,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,9 +65,11 @@ CONCENTRATED = "noise with the largest concentrated bound of the set"
 CERTIFIED = "randomized response with the certified epsilon and delta"
 _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 _VERSION = 2
+EXACT = "exact"  # the account, of which earlier versions had others
 _KIND = "dpnoise budget"
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
+_MORE_KEYS = {"label", "date"}  # which an entry may lack
 _SAMPLED_KEYS = ("multiplier", "rate", "number", "noise", "sampling")
 _SAMPLED_KINDS = [(noise, how) for noise in (GAUSSIAN, LAPLACE_NOISE) for how in (POISSON, FIXED)]
 _MOST_BYTES = 2**28
@@ -83,13 +86,6 @@ class Sampled(NamedTuple):
     rate: float
     noise: str = GAUSSIAN
     sampling: str = POISSON
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """A release whose privacy loss distribution is known in the form of dp_accounting."""
-
-    distribution: Any
 
 
 class Stated(NamedTuple):
@@ -109,7 +105,7 @@ class Ledger:
     """Everything released so far.
 
     `shares` are coordinates, noise and sensitivity, with how many there are; `sampled` are releases
-    of Poisson samples, and those given by their privacy loss distribution, with their number;
+    of samples, with their number;
     `failure` is the sum of the probabilities with which a release may break what is said of it;
     `relation` is that of all, None before the first. `stated` is an (epsilon, delta) that was
     proved of the whole in another way, None where there is nothing but the rest. `counted_as` says
@@ -118,7 +114,7 @@ class Ledger:
 
     shares: Shares = field(default_factory=dict)
     failure: Fraction = Fraction(0)
-    sampled: dict[Sampled | Given, int] = field(default_factory=dict)
+    sampled: dict[Sampled, int] = field(default_factory=dict)
     relation: str | None = None
     stated: Stated | None = None
     counted_as: str = field(default="", compare=False)
@@ -149,9 +145,10 @@ class Ledger:
         return sum((count * Fraction(loss) for loss, count in losses), Fraction(0))
 
     @property
-    def given(self) -> bool:
-        """Whether some releases are known by their privacy loss distribution alone."""
-        return any(isinstance(part, Given) for part in self.sampled)
+    def all_gaussian(self) -> bool:
+        """Whether there is nothing but Gaussian noise, not on samples."""
+        plain = not self.failure and not self.sampled
+        return plain and all(isinstance(noise, Gaussian) for noise, _ in self.shares)
 
     @property
     def countable(self) -> Shares:
@@ -180,9 +177,9 @@ def _sum(first: dict[Any, int], second: dict[Any, int], times: int) -> dict[Any,
     return result
 
 
-def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:
+def _sampled_loss(part: Sampled, relation: str | None) -> float:
     """An upper bound on the loss of one release of a sample, the larger where none is stated."""
-    if isinstance(part, Given) or part.noise == GAUSSIAN:
+    if part.noise == GAUSSIAN:
         return math.inf
     sides = (REMOVED, ADDED) if relation == ADD_REMOVE else (REPLACED,)
     kind = Kind(*part)
@@ -192,7 +189,7 @@ def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:
 def has_gaussian(ledger: Ledger) -> bool:
     """Whether Gaussian noise is among the releases, on samples or not."""
     return any(isinstance(noise, Gaussian) for noise, _ in ledger.shares) or any(
-        isinstance(part, Sampled) and part.noise == GAUSSIAN for part in ledger.sampled
+        part.noise == GAUSSIAN for part in ledger.sampled
     )
 
 
@@ -207,6 +204,20 @@ def pure_release(problems: Problems, epsilon: Fraction | float, delta: float = 0
         return Ledger()
     failure = Fraction(as_double_above(delta))
     return Ledger({pure_share(epsilon): 1} if epsilon > 0 else {}, failure)
+
+
+_LONGEST_LABEL = 200
+
+
+def check_label(problems: Problems, label: object) -> None:
+    """Record of a problem unless a label is a line of text."""
+    good = isinstance(label, str) and len(label) <= _LONGEST_LABEL and label.isprintable()
+    problems.require(good, "label", f"one line of at most {_LONGEST_LABEL} characters", label)
+
+
+def today() -> str:
+    """The day as entries have it."""
+    return datetime.now(tz=UTC).astimezone().date().isoformat()
 
 
 def read_times(problems: Problems, times: object) -> int:
@@ -261,11 +272,17 @@ class Entry(NamedTuple):
         How many releases.
     one : Ledger
         What one of them costs.
+    label : str
+        What the user calls it; empty if nothing was said.
+    date : str
+        The day on which it was recorded, as in '2026-11-28'; empty if an earlier version did.
     """
 
     what: str
     times: int
     one: Ledger
+    label: str = ""
+    date: str = ""
 
 
 def _kinds() -> dict[str, Any]:
@@ -303,25 +320,17 @@ def _written_sample(part: Sampled, count: int) -> dict[str, Any]:
 def _written_entry(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     one = entry.one
-    given = [part for part in one.sampled if not isinstance(part, Sampled)]
-    if given:
-        message = (
-            f"budget: entry {entry.what!r}: expected noise and sensitivity to be written, got a "
-            "privacy loss distribution of another package, which cannot be checked on reading"
-        )
-        raise ValueError(message)
+    more = {"label": entry.label, "date": entry.date}
     return {
         "what": entry.what,
+        **{name: text for name, text in more.items() if text},
         "times": entry.times,
         "relation": one.relation,
         "coordinates": [
             {"noise": _written(noise), "sensitivity": size, "number": count}
             for (noise, size), count in one.shares.items()
         ],
-        "sampled": [
-            _written_sample(part, count)  # type: ignore[arg-type]
-            for part, count in one.sampled.items()
-        ],
+        "sampled": [_written_sample(part, count) for part, count in one.sampled.items()],
         "failure": _text(one.failure),
         "stated": None if one.stated is None else [_text(part) for part in one.stated],
     }
@@ -379,6 +388,8 @@ def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str
     versions = {_VERSION, 1} if edited and old else {_VERSION}
     same = type(found["version"]) is int and found["version"] in versions
     problems.require(same, "version", f"{_VERSION}, which this version reads", found["version"])
+    expected = f"{EXACT!r}, the account that this version has"
+    problems.require(found["account"] == EXACT, "account", expected, found["account"])
     listed = isinstance(found["entries"], list)
     problems.require(listed, "entries", "a list", type(found["entries"]).__name__)
     if not edited and found["digest"] != _digest(found):
@@ -456,15 +467,37 @@ def _numbered(
     return found
 
 
+def _split(data: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
+    """An entry without what it may lack, and that."""
+    if not isinstance(data, dict):
+        return data, {}
+    more = {key: data[key] for key in _MORE_KEYS & set(data)}
+    return {key: value for key, value in data.items() if key not in more}, more
+
+
+def _read_stated(problems: Problems, name: str, stated: Any) -> Stated | None:  # noqa: ANN401
+    """A guarantee that was proved of an entry in another way, or None."""
+    if stated is None:
+        return None
+    pair = isinstance(stated, list) and len(stated) == 2
+    if not problems.require(pair, f"{name}.stated", "[epsilon, delta] or null", stated):
+        return None
+    epsilon = _fraction(problems, f"{name}.stated[0]", stated[0], high=math.inf)
+    delta = _fraction(problems, f"{name}.stated[1]", stated[1], high=1.0)
+    return Stated(epsilon, Fraction(delta))
+
+
 def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
     """One entry, checked; problems are recorded."""
     name = f"entries[{k}]"
     nothing = Entry("", 1, Ledger())
+    data, more = _split(data)
     if not _has_keys(problems, name, data, _KEYS):
         return nothing
     before = len(problems.found)
     what = data["what"]
-    problems.require(isinstance(what, str), f"{name}.what", "text", what)
+    for key, value in {"what": what, **more}.items():
+        problems.require(isinstance(value, str), f"{name}.{key}", "text", value)
     times = read_times(problems, data["times"])
 
     def coordinate(place: str, part: Any) -> Any:  # noqa: ANN401
@@ -495,18 +528,11 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
     stated_one = isinstance(relation, str) and relation in RELATIONS
     problems.require(stated_one, f"{name}.relation", " or ".join(map(repr, RELATIONS)), relation)
     failure = _fraction(problems, f"{name}.failure", data["failure"], high=1.0)
-    stated = data["stated"]
-    guarantee = None
-    if stated is not None:
-        pair = isinstance(stated, list) and len(stated) == 2
-        if problems.require(pair, f"{name}.stated", "[epsilon, delta] or null", stated):
-            epsilon = _fraction(problems, f"{name}.stated[0]", stated[0], high=math.inf)
-            delta = _fraction(problems, f"{name}.stated[1]", stated[1], high=1.0)
-            guarantee = Stated(epsilon, Fraction(delta))
+    guarantee = _read_stated(problems, name, data["stated"])
     if len(problems.found) > before:
         return nothing
     one = Ledger(shares, Fraction(failure), samples, relation, guarantee)
-    return Entry(what, times, one)
+    return Entry(what, times, one, **more)
 
 
 def _noise_epsilon(noise: Any) -> Fraction | float:  # noqa: ANN401

@@ -14,6 +14,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import MaxNLocator
 
+from dpnoise_papers.flipped_huber_2023.as_printed import ranges
 from dpnoise_papers.pages import latex, markdown
 from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, house_style, legend_below, look, page
 
@@ -248,8 +249,9 @@ def figure_7(table: pd.DataFrame) -> Figure:
 def table_1(table: pd.DataFrame) -> Figure:
     """Random trials of Table I by case, in the two ratios that decide it.
 
-    Small black points lie on borders between two cases. A cross marks a trial where t1 or t2 is
-    outside its interval, or where not exactly one of the five ranges holds epsilon.
+    The printed range of each case is filled, and a trial has the colour of its case. Small black
+    points lie on borders between two cases. A cross marks a trial where t1 or t2 is outside its
+    interval, or where not exactly one of the five ranges holds epsilon.
 
     Parameters
     ----------
@@ -261,11 +263,17 @@ def table_1(table: pd.DataFrame) -> Figure:
     wrong = (table["t1_in_interval"] * table["t2_in_interval"] == 0) | (table["ranges"] != 1)
     border = table["case"].str.contains("-")
     figure, ((axes,),) = page(height=3.8)
-    for (case, mark), colour in zip(_MARKS.items(), _SHADES, strict=True):
+    across = np.linspace(0.0, _WINDOW, 401)  # has 1/2 and 1, where borders have corners
+    printed = np.array([ranges(1.0, alpha, 1.0) for alpha in across]).clip(max=2.0 * _WINDOW)
+    for (case, mark), colour, (low, high) in zip(
+        _MARKS.items(), _SHADES, printed.transpose(1, 2, 0), strict=True
+    ):
         inside = (table["case"] == case) & (ratio < _WINDOW)
+        axes.fill_between(across, low, high, where=low < high, color=colour, alpha=0.3, linewidth=0)
         axes.plot(
-            ratio[inside], scaled[inside], mark, color=colour, markersize=3, label=f"({case})"
-        )
+            ratio[inside], scaled[inside], mark, color=colour, markersize=3.5, label=f"({case})",
+            markeredgecolor="white", markeredgewidth=0.3,
+        )  # fmt: skip
     axes.plot(ratio[border], scaled[border], "o", color="black", markersize=1.5, label="border")
     if wrong.any():
         contradicts = "contradicts the table"

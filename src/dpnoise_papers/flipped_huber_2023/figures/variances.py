@@ -3,8 +3,9 @@
 One drawing serves Figure 4, Table II and the slides' K-dimensional curves: on top the variance
 per coordinate, as the paper shows it, where curves coincide over decades. Below, on axes of ratios,
 what is gained on the exact Gaussian, and how much more than the best of the mechanisms each one
-needs; the best runs along the lower edge. In one dimension Figure 3a has curves, too, and Figures
-3b and 3c are maps over epsilon and delta.
+needs; the best runs in the grey band at the lower edge. Methods of one mechanism that agree
+everywhere share a curve, so that the legend lists what differs. In one dimension Figure 3a has
+curves, too, and Figures 3b and 3c are maps over epsilon and delta.
 
 Table II is a page for people, too: Markdown and LaTeX, printed beside ours.
 """
@@ -55,14 +56,16 @@ METHODS = {
     "sufficient": "Theorem 8",
     "sufficient-box": "Theorem 8, in the search box",
     "pure": "pure (delta = 0)",
+    "infimum": "minimum or infimum",
 }
 LABELS = (
     "variance per coordinate",
     "variance below Gaussian [dB]",
-    "variance above the best [%]\n(lower edge: the best)",
+    "variance above the best [%]\n(grey: the best)",
 )
-FLOOR = 1e-3  # per cent; what exceeds the best by less is drawn at this height
-_EDGE = 1.6  # by which the axis goes below it, so that a line there is seen whole
+FLOOR = 1e-4  # what exceeds the best by a smaller share is drawn at this height
+_EDGE = 1.6  # by which the axis and its grey band go beyond it
+SAME = 0.02  # relative; methods of one mechanism that differ by less everywhere share a curve
 # What Figure 4 and Table II show of themselves.
 _FIGURE_4 = ("gaussian", "offset-symmetric-gaussian", "flipped-huber")
 TABLE_2 = (("flipped-huber", "sufficient"), ("laplace", "pure"), ("staircase", "exact"))
@@ -73,9 +76,7 @@ _STEPS = (-10.0, -5.0, -2.0, -1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.
 _MARGIN = 1.06  # for the marks at the ends of the axis
 _NONE = 1e-3  # of the largest gain, which counts as none
 _OF_PAPER = ("variance", "searched")  # columns that its printed numbers are about
-_WORDS = {"exact": "", "infimum": ", minimum or infimum"}
 _PAPER = ("gaussian", "offset-symmetric-gaussian", "flipped-huber", "truncated-laplace")
-_NO_EXCESS = 1e-5  # excess variance that counts as none
 _SPACE = 0.02  # of the axis, between a label and its ends
 _LEVELS = (0.1, 0.5, 1, 2, 5, 10, 20, 50)  # decibels; between the first two signs 'identical'
 
@@ -105,8 +106,7 @@ def variances(
         As `dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances` returns
         it. Rows of method 'infimum' are left out: the noise of the row before them is as close as
         drawing can be. Curves 'in the search box' (the alpha or theta and gamma that the paper
-        searches) end where the box has no private noise, and have no entry in the legend where it
-        has none at all. The paper's delta comes first.
+        searches) end where the box has no private noise. The paper's delta comes first.
     printed : DataFrame, optional
         As `dpnoise_papers.claims.judge.printed_beside` returns it; variances are drawn as open
         circles, in the middle against the exact Gaussian.
@@ -116,12 +116,13 @@ def variances(
     table = table[table["method"] != "infimum"]
     columns = list(dict.fromkeys(zip(table["dimension"], table["delta"], strict=True)))
     own = table["delta"].iloc[0]
+    drawn = _drawn(table, ["dimension", "delta", "epsilon"], paper)
     figure, panels = page(
         3, len(columns), height=7.4, sharex=True, sharey="row", height_ratios=(1, 1.3, 1)
     )
     for (dimension, delta), column in zip(columns, panels.T, strict=True):
         here = table[(table["dimension"] == dimension) & (table["delta"] == delta)]
-        _curves(column, here, table, paper)
+        _curves(column, here, drawn)
         above, middle, below = column
         if printed is not None and len(printed):
             numbers = printed[np.isclose(printed["delta"].astype(float), delta)]
@@ -132,13 +133,13 @@ def variances(
         star = "" if delta == own else "*"
         above.set_title(rf"K = {dimension}, $\delta = {power_of_ten(delta)}${star}")
         above.set_yscale("log")
-        below.set_yscale("log")
         epsilon_axis(below, table["epsilon"], (1, 3) if len(columns) > 2 else (1, 2, 5))
         for panel in column:
             panel.grid(visible=True)
-    panels[2, 0].set_ylim(FLOOR / _EDGE, None)  # of all columns, once all are drawn
+    for panel in panels[2]:  # once all are drawn, since they share the axis
+        _excess_axis(panel, 100.0)
     _decibels(panels[1, 0], table["gain_db"])
-    for panel in (*panels[0], *panels[2]):
+    for panel in panels[0]:
         log_ticks(panel.yaxis)
     for panel, label in zip(panels[:, 0], LABELS, strict=True):
         panel.set_ylabel(label)
@@ -147,27 +148,64 @@ def variances(
 
 
 def _curves(
-    column: Iterable[Axes],
-    here: pd.DataFrame,
-    table: pd.DataFrame,
-    paper: set[tuple[str, str]] | None,
+    column: Iterable[Axes], here: pd.DataFrame, drawn: dict[tuple[str, str], dict[str, Any]]
 ) -> None:
-    """Draw the three panels of one dimension and delta."""
+    """Draw the three panels of one dimension and delta; `drawn` has each curve's keywords."""
     above, middle, below = column
     smallest = here.groupby("epsilon")["variance"].min()
-    for mechanism, method in dict.fromkeys(zip(here["mechanism"], here["method"], strict=True)):
+    for (mechanism, method), kind in drawn.items():
         rows = here[(here["mechanism"] == mechanism) & (here["method"] == method)]
-        if rows["variance"].isna().all():  # a box without private noise
-            continue
-        ours = paper is not None and (mechanism, method) not in paper
-        kind = {**curve(mechanism, method), "zorder": 2 if ours else 3}
-        above.plot(
-            rows["epsilon"], rows["variance"], **kind,
-            label=_label(mechanism, method, table) + "*" * ours,
-        )  # fmt: skip
+        above.plot(rows["epsilon"], rows["variance"], **kind)
         middle.plot(rows["epsilon"], rows["gain_db"], **kind)
-        excess = 100.0 * (rows["variance"] / rows["epsilon"].map(smallest) - 1.0)
-        below.plot(rows["epsilon"], excess.clip(lower=FLOOR), **kind)
+        excess = rows["variance"] / rows["epsilon"].map(smallest) - 1.0
+        below.plot(rows["epsilon"], 100.0 * excess.clip(lower=FLOOR), **kind)
+
+
+def _drawn(
+    table: pd.DataFrame, keys: list[str], paper: set[tuple[str, str]] | None
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Curves to draw, by mechanism and method, with their keywords and entries in the legend.
+
+    Methods of one mechanism that agree to `SAME` wherever both have noise share the curve of the
+    one that has noise at most epsilons, the paper's before ours. A search box that holds no
+    private noise at all has no curve.
+    """
+    drawn: dict[tuple[str, str], dict[str, Any]] = {}
+    for mechanism, of_one in table.groupby("mechanism", sort=False):
+        name = str(mechanism)
+        variances = of_one.pivot_table(index=keys, columns="method", values="variance", sort=False)
+        known = [str(one) for one in variances]
+        ours = {one for one in known if paper is not None and (name, one) not in paper}
+        names = {one: METHODS[one] + "*" * (one in ours) for one in known}
+        groups: dict[str, list[str]] = {}
+        for one in sorted(known, key=lambda one: (-variances[one].count(), one in ours)):
+            near = ((variances[one] / variances[of] - 1.0).abs().max() <= SAME for of in groups)
+            of = next((of for of, agrees in zip(groups, near, strict=True) if agrees), one)
+            groups.setdefault(of, []).append(one)
+        for of, methods in groups.items():
+            told = ": " + ", ".join(names[one] for one in methods)
+            if len(groups) == 1 and of != "infimum":  # the mechanism's name is enough
+                told = "*" * (of in ours)
+            drawn[name, of] = {
+                **curve(name, of),
+                "zorder": 2 if of in ours else 3,
+                "label": NAMES[name] + told,
+            }
+    return drawn
+
+
+def _excess_axis(axes: Axes, unit: float, ending: str = "") -> None:
+    """Logarithmic axis of what exceeds the best, 1 being `unit`, with a band for what does not."""
+    floor = unit * FLOOR
+    axes.set_yscale("log")
+    axes.axhspan(floor / _EDGE, floor * _EDGE, color=GREY, alpha=0.2, linewidth=0, zorder=0)
+    axes.set_ylim(floor / _EDGE, None)
+    log_ticks(axes.yaxis)
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(
+            lambda y, _: ("≤ " if y < floor * _EDGE else "") + f"{100.0 * y / unit:g}{ending}"
+        )
+    )
 
 
 def curve(mechanism: str, method: str) -> dict[str, Any]:
@@ -210,12 +248,6 @@ def _decibels(axes: Axes, gains: pd.Series) -> None:
         axes.yaxis.set_minor_locator(NullLocator())
 
 
-def _label(mechanism: str, method: str, table: pd.DataFrame) -> str:
-    """Name of a mechanism, with the method where there are several."""
-    alone = len(set(table.loc[table["mechanism"] == mechanism, "method"])) == 1
-    return NAMES[mechanism] if alone else f"{NAMES[mechanism]}, {METHODS[method]}"
-
-
 def mark(axes: Axes, printed: pd.DataFrame) -> None:
     """Draw the variances that the paper prints, or what is made of them, as open circles."""
     rows = printed[printed["column"].isin(_OF_PAPER)].drop_duplicates(
@@ -234,8 +266,9 @@ def mark(axes: Axes, printed: pd.DataFrame) -> None:
 def gain(table: pd.DataFrame) -> Figure:
     """Gain of flipped Huber noise over the better of Gaussian and Laplace, up to where it ends.
 
-    One curve per (epsilon, delta). Left of its peak Laplace is the better of the two, right of it
-    the Gaussian; the peak is where flipped Huber noise is worth its name.
+    One curve per (epsilon, delta), with a point at each K that was computed. Left of its peak
+    Laplace is the better of the two, right of it the Gaussian; the peak is where flipped Huber
+    noise is worth its name.
 
     Parameters
     ----------
@@ -253,11 +286,11 @@ def gain(table: pd.DataFrame) -> Figure:
             colour = shades[place % len(shades)]
             axes.plot(
                 rows["dimension"], rows["gain_db"], color=colour,
-                linestyle="-" if delta == deltas[0] else "--",
+                linestyle="-" if delta == deltas[0] else "--", marker=".", markersize=4,
                 label=rf"$\epsilon={epsilon:g},\ \delta={power_of_ten(delta)}$",
             )  # fmt: skip
             best = rows.loc[rows["gain_db"].idxmax()]
-            axes.plot(best["dimension"], best["gain_db"], "o", color=colour, markersize=3)
+            axes.plot(best["dimension"], best["gain_db"], "o", color=colour, markersize=5)
     axes.set_xscale("log")
     some = table.loc[table["gain_db"] > _NONE * table["gain_db"].max(), "dimension"].max()
     axes.set_xlim(
@@ -278,7 +311,7 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     """Variances against epsilon, and how far each is above the smallest of them.
 
     Most variances differ by far less than a line's width; the lower panel tells them apart. A curve
-    that runs along its lower edge is the smallest of all.
+    in the grey band at its lower edge is the smallest of all.
 
     Parameters
     ----------
@@ -290,37 +323,28 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     """
     table = _with_limits(table)
     smallest = table.groupby("epsilon")["variance"].transform("min")
-    excess = (table["variance"] / smallest - 1.0).clip(lower=_NO_EXCESS)
+    excess = (table["variance"] / smallest - 1.0).clip(lower=FLOOR)
+    pairs = set(zip(table["mechanism"], table["method"], strict=True))
+    drawn = _drawn(table, ["epsilon"], {pair for pair in pairs if pair[0] in _PAPER})
     figure, ((above,), (below,)) = page(2, 1, height=5.6, sharex=True, height_ratios=(1, 1.15))
-    for mechanism, method in dict.fromkeys(zip(table["mechanism"], table["method"], strict=True)):
+    for (mechanism, method), kind in drawn.items():
         rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
-        if rows["variance"].isna().all():  # a box without private noise
-            continue
-        ours = mechanism not in _PAPER
-        kind: dict[str, Any] = {
-            **curve(mechanism, method),
-            "zorder": 2 if ours else 3,
-            "label": NAMES[mechanism]
-            + _WORDS.get(method, f", {METHODS.get(method, method)}")
-            + "*" * ours,
-        }
         above.plot(rows["epsilon"], rows["variance"], **kind)
         below.plot(rows["epsilon"], excess[rows.index], **kind)
     if printed is not None and len(printed):
         mark(above, printed)
         units = printed["epsilon"].astype(float).map(table.groupby("epsilon")["variance"].min())
-        over = (printed["printed"] / units - 1.0).clip(lower=_NO_EXCESS)
+        over = (printed["printed"] / units - 1.0).clip(lower=FLOOR)
         mark(below, printed.assign(printed=over))
+    above.set_yscale("log")
+    _excess_axis(below, 1.0, " %")
     for axes in (above, below):
-        axes.set_yscale("log")
         axes.grid(visible=True)
     above.set_ylabel("variance of the noise")
     above.set_title("The variances")
-    below.set_ylim(_NO_EXCESS / 1.5, None)
     below.set_ylabel("excess over the smallest variance")
-    below.set_title("How far each is above the smallest of them (lower edge: it is the smallest)")
+    below.set_title("How far each is above the smallest of them (grey: it is the smallest)")
     log_ticks(above.yaxis)
-    below.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g} %"))
     epsilon_axis(below, table["epsilon"])
     legend_below(figure)
     return figure

@@ -2,12 +2,12 @@
 
 Each step adds noise to a sum over a Poisson sample: every record is in it with chance `rate`,
 independently. Neighbouring data sets differ by the presence of one record. A step's noise is that
-of one query of sensitivity 1, whatever the groups (docs/deep-learning.md, section 1).
+of one query of sensitivity 1, whatever the groups (docs/inid-2024.md, section 1).
 
 Gaussian noise: Renyi divergences, as in the paper, and privacy loss distributions, both by
 dp_accounting and both upper bounds. Laplace noise: the exact account for delta = 0. A step without
 sampling loses at most a = sum_i |d_i| / beta_i, where d_i is what one record adds to coordinate i.
-Proofs: docs/deep-learning.md, section 3.
+Proofs: docs/inid-2024.md, section 3.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ group gets noise of one scale s_m. With q = 2 or 1 the step keeps its budget if 
 
     sum_m (C_m / s_m)^q <= unit^-q,
 
-where `unit` is the scale that a query of sensitivity 1 needs (docs/deep-learning.md, section 1).
+where `unit` is the scale that a query of sensitivity 1 needs (docs/inid-2024.md, section 1).
 The schemes share this account and differ in who gets how much of it. What settings and
 network give is not checked again.
 """

@@ -55,8 +55,8 @@ _FAMILIES = {
     "linear": ("linear", "^"),
     "quadratic": ("quadratic", "s"),
     "exponential": ("exponential", "D"),
-    "block": ("equal or absent", "_"),
-    "outlier": ("one large, many small", "|"),
+    "block": ("equal or absent", "o"),
+    "outlier": ("one large, many small", "v"),
 }
 
 
@@ -339,11 +339,11 @@ def theorem_7(table: pd.DataFrame) -> Figure:
         panel.fill_between(nu, nu, 1.0, color=GREY, alpha=0.15, linewidth=0,
                            label=r"possible: $\nu \leq$ ratio $\leq 1$")  # fmt: skip
         panel.plot(nu, nu**2, color="black", linestyle=(0, (4, 1.5)), linewidth=1.0,
-                   label=r"$\nu^2$, Theorem 7")  # fmt: skip
+                   label=r"$\nu^2$, which Theorem 7 claims")  # fmt: skip
         for name, (_, marker) in _FAMILIES.items():
             rows = table[table["profile"] == name]
-            panel.plot(rows["nu"], rows[noise], linestyle="none", marker=marker, markersize=4,
-                       color=COLOURS[noise], markerfacecolor="none")  # fmt: skip
+            panel.plot(rows["nu"], rows[noise], linestyle="none", marker=marker, markersize=4.5,
+                       color=COLOURS[noise], markerfacecolor="none", clip_on=False)  # fmt: skip
         panel.set_xscale("log")
         panel.set_yscale("log")
         panel.set_xlabel(r"$\nu$, mean over largest sensitivity")

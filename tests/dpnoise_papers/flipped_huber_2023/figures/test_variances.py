@@ -51,14 +51,28 @@ def test_every_mechanism_is_drawn_for_every_delta(table):
         drawn = {tuple(line.get_ydata()) for line in panel.get_lines()}
         expected = table.groupby(["mechanism", "method"])[column].agg(tuple).map(lambda y: y[:3])
         assert drawn == set(expected)
-    (best,) = [line for line in figure.axes[4].get_lines() if set(line.get_ydata()) == {FLOOR}]
+    lowest = {100 * FLOOR}
+    (best,) = [line for line in figure.axes[4].get_lines() if set(line.get_ydata()) == lowest]
     assert best.get_ydata()[0] > figure.axes[4].get_ylim()[0]
     assert best.get_color() == style.COLOURS["flipped-huber"]
     excess = [line.get_ydata()[0] for line in figure.axes[4].get_lines() if line is not best]
     assert np.allclose(sorted(excess), [100 / 3, 200.0, 500.0])
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "Laplace" in words
-    assert "flipped Huber, Theorem 8" in words
+    assert "flipped Huber: Theorem 8" in words
+
+
+@pytest.mark.parametrize(("factor", "curves"), [(1.019, 1), (1.021, 2)])
+def test_methods_that_agree_everywhere_share_a_curve(table, factor, curves):
+    exact = (table["mechanism"] == "flipped-huber") & (table["method"] == "exact")
+    near = table[exact].assign(method="box", variance=table.loc[exact, "variance"])
+    near.loc[near.index[-1], "variance"] *= factor
+    figure = variances(pd.concat([table, near.iloc[1:]]))
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert ("flipped Huber: exact, in the search box" in words) == (curves == 1)
+    assert sum(word.startswith("flipped Huber") for word in words) == 1 + curves
+    longest = {line.get_label(): len(line.get_xdata()) for line in figure.axes[0].get_lines()}
+    assert max(n for label, n in longest.items() if "exact" in label) == len(EPSILONS)
 
 
 def test_a_box_without_private_noise_has_no_entry_in_the_legend(table):
@@ -104,7 +118,7 @@ def test_the_middle_panel_has_the_printed_numbers_against_the_gaussian(table):
 
 @pytest.mark.parametrize(
     ("draw", "ours"),
-    [(figure_4, {"Laplace*"}), (table_2, {"Gaussian*", "flipped Huber, exact*"})],
+    [(figure_4, {"Laplace*"}), (table_2, {"Gaussian*", "flipped Huber: exact*"})],
 )
 def test_what_the_paper_does_not_show_carries_an_asterisk(table, draw, ours):
     words = [text.get_text() for text in draw(table, table[:0]).legends[0].get_texts()]

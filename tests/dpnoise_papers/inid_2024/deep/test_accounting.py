@@ -132,7 +132,7 @@ def renyi(order, shifts):
 
 @pytest.mark.parametrize("order", [1.5, 2.0, 3.0, 17.0, 256.0])
 def test_divergences_of_coordinates_are_below_that_of_one_and_of_gaussian_noise(order):
-    """Section 3 of docs/deep-learning.md: convex in the shift, and at most order d^2 / 2."""
+    """Section 3 of docs/inid-2024.md: convex in the shift, and at most order d^2 / 2."""
     rng = np.random.default_rng(1)
     for size in (2, 5, 100):
         shifts = rng.exponential(size=size) * 10.0 ** rng.uniform(-4, 1)
