@@ -103,7 +103,13 @@ def _names(kind: Any) -> list[str]:  # noqa: ANN401  (a dataclass)
     return [field.name for field in fields(kind) if field.init and field.name != "relation"]
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401
+def _rows(W: Any) -> dict[str, Any]:  # noqa: ANN401  (of SciPy)
+    """A sparse matrix as data of JSON."""
+    parts = {"shape": W.shape, "starts": W.indptr, "columns": W.indices, "entries": W.data}
+    return {"kind": _SPARSE, **{name: plain(part) for name, part in parts.items()}}
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401, PLR0911  (a return for each kind)
     """A noise, a set or a parameter as data of JSON."""
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
@@ -115,15 +121,12 @@ def plain(value: Any) -> Any:  # noqa: ANN401
         parts = [{"coordinates": plain(i), "noise": plain(noise)} for i, noise in value.blocks]
         return {"kind": _BLOCKS, "blocks": parts, "dimension": value.dimension}
     if isinstance(value, SummedNoise):
-        return {"kind": _SUMMED, "W": plain(value.workload.W), "noise": plain(value.inner)}
-    if sparse.issparse(value):
-        rows = {"shape": value.shape, "starts": value.indptr, "columns": value.indices}
-        named = {name: plain(part) for name, part in rows.items()}
-        return {"kind": _SPARSE, **named, "entries": plain(value.data)}
+        return {"kind": _SUMMED, "W": _rows(value.workload.W), "noise": plain(value.inner)}
     kind = _kind_of(value)
     if kind is not None:
         names = _STATED.get(kind) or _names(type(value))
-        return {"kind": kind, **{name: plain(getattr(value, name)) for name in names}}
+        named = {name: getattr(value, name) for name in names}
+        return {"kind": kind, **{k: _rows(x) if k == "W" else plain(x) for k, x in named.items()}}
     if isinstance(value, Sensitivity):
         message = f"certificate: expected a set of kind {', '.join(SETS)}, got {value!r}"
         raise ValueError(message)  # noqa: TRY004  (a set, but not one that a file can state)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
+_OUTWARD = 1.0 + 2.0**-35  # more than the rounding of the account
 _SEED, _ENTRIES, _FEWEST, _MOST = 20231, 2**23, 2**8, 2**14
 
 
@@ -169,7 +170,7 @@ def workload_gaussian(request: Request) -> Found | None:
     axes = noise_axes(factorisation_of(ball, request.weights))
     size = as_double_above(axes.largest_norm_of(ball.cells.geometry))
     unit = float(gaussian_sigma(request.epsilon, request.delta))
-    sigma = math.nextafter(unit * size * (1.0 + 2.0**-45), math.inf)
+    sigma = unit * size * _OUTWARD
     return Found(SummedNoise(ball.geometry, CorrelatedGaussian(axes, sigma)), request.delta)
 
 

@@ -364,19 +364,19 @@ class Workload(Sensitivity):
             problems.require(good, "by", "a list of columns", by)
             for name in by if good else ():
                 if problems.require(name in frame.columns, "by", "columns of the frame", name):
-                    known = getattr(frame[name].dtype, "categories", None)
+                    known: Any = getattr(frame[name].dtype, "categories", None)
                     expected = (
                         "public categories, as pandas.Categorical(..., categories=...) states"
                     )
                     stated = problems.require(
                         known is not None, f"column {name!r}", expected, frame[name].dtype
                     )
-                    shape.append(len(known) if stated else 1)
+                    shape.append(len(known) if known is not None and stated else 1)
         problems.raise_if_any()
         return cls.marginals(shape, ways, relation=relation, at_most=at_most)
 
     @classmethod
-    def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401, N803  (dense or sparse)
+    def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401  (dense or sparse)
         """The workload without a relation, for what one person changes in the cells."""
         exactly = type(cells)._is_exact  # noqa: SLF001  (of the package)
         stated = cells.relation or type(cells)._own_relation  # noqa: SLF001
