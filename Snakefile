@@ -29,6 +29,7 @@ try:
     run = Run.of(*GIVEN.configfiles, overrides=GIVEN.config)
 except ValueError as error:  # every mistake in the settings
     raise WorkflowError(str(error))
+run.whole = workflow.is_main_process  # until a target of whole papers is asked for
 RESULTS, LOGS = run.results, run.logs
 CORES = workflow.resource_settings.cores or 8
 ENVIRONMENT = "workflow/envs/dpnoise.yaml"
@@ -41,8 +42,7 @@ report: "workflow/report/workflow.rst"
 rule all:
     default_target: True
     input:
-        run.unhad(*run.papers),
-        run.everything(),
+        lambda w: run.by_papers(run.unhad(*run.papers) + run.everything()),
         [] if run.config.items else f"{RESULTS}/verdicts.md",
         f"{RESULTS}/provenance.json",
 
@@ -54,7 +54,7 @@ for target, files in run.targets().items():
         name:
             target
         input:
-            files,
+            lambda w, files=files: run.by_papers(files),
 
 
 # Data: a verified copy of each set. One that is missing or wrong is an error of its job.
@@ -93,7 +93,7 @@ for job in run.jobs():
         name:
             job.name
         input:
-            job.inputs,
+            lambda w, job=job: run.inputs(job, w),
         output:
             job.shown(report),
         log:
@@ -123,7 +123,7 @@ for job in run.jobs():
 # Every printed claim against the tables.
 rule verdicts:
     input:
-        run.judged_files(),
+        lambda w: run.complete(run.judged_files()),
         status=run.statuses(),
     output:
         f"{RESULTS}/verdicts.csv",
@@ -148,7 +148,7 @@ rule verdicts:
 # From which code, settings and data, on which machine, each file was made.
 rule provenance:
     input:
-        run.everything(),
+        lambda w: run.complete(run.everything()),
         [] if run.config.items else rules.verdicts.output,
     output:
         f"{RESULTS}/provenance.json",
@@ -172,7 +172,7 @@ rule review:
     input:
         rules.verdicts.output,
         rules.provenance.output,
-        [path.replace(".svg", ".png") for path in run.everything(".svg")],
+        lambda w: run.complete([f"{path[:-3]}png" for path in run.everything(".svg")]),
     output:
         run.page_for_reviewers,
     log:

@@ -1,15 +1,19 @@
 """The pipeline from the outside: Snakemake in a copy of the repository, at a small scale.
 
-Six starts answer all questions; one of them makes files. The copy has no shipped data, so that all
+Nine starts answer all questions; one of them makes files. The copy has no shipped data, so that all
 data sets are missing but the one that is part of scikit-learn.
 """
 
 import hashlib
 import json
+import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -71,10 +75,55 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def contents(folder):
+    """Digests of all files of a copy but what Snakemake and the test say."""
+    return {path: digest(path) for path in folder.rglob("*") if path.is_file()
+            and path.name != "said.txt" and not path.match(".snakemake/log/*")}  # fmt: skip
+
+
+def wait_until(holds, seconds=100):
+    """Look until something holds; an error after a while."""
+    for _ in range(20 * seconds):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"not in {seconds} s")
+
+
 @pytest.fixture(scope="module")
-def made(copy):
-    """What the one run says that makes files, one of which is without its data."""
-    return snakemake(copy, FIGURE, ONE_SET, PAGES, MISSING, cores=2)
+def runs(copy):
+    """What two runs say: one that makes files, of which one is without its data, and a second.
+
+    The second one starts while the first one is halted; with it, whether it changed a file.
+    """
+    _, _, _, *given = command(FIGURE, ONE_SET, PAGES, MISSING, files=SETTINGS, cores=2)
+    first = STARTS.begin(copy, given, copy / "said.txt")
+    wait_until(lambda: any((copy / ".snakemake/locks").glob("*output.lock")))
+    os.killpg(first, signal.SIGSTOP)
+    try:
+        before = contents(copy)
+        second = subprocess.run(
+            [sys.executable, "-m", "snakemake", *given], cwd=copy, capture_output=True, text=True,
+            env=environment(), timeout=100, check=False,
+        )  # fmt: skip
+        changed = {path for path, _ in before.items() ^ contents(copy).items()}
+    finally:
+        os.killpg(first, signal.SIGCONT)
+    code, _ = STARTS.wait()
+    return (code, (copy / "said.txt").read_text(encoding="utf-8")), (second, changed)
+
+
+@pytest.fixture(scope="module")
+def made(runs):
+    """What the one run says that makes files."""
+    return runs[0]
+
+
+def test_a_second_run_at_once_is_refused_and_changes_nothing(runs):
+    _, (second, changed) = runs
+    assert second.returncode == 1
+    assert "Directory cannot be locked" in second.stdout + second.stderr
+    assert not changed
 
 
 def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, made):
@@ -103,6 +152,44 @@ def test_a_target_without_its_data_fails_with_the_files_and_the_place_and_the_re
     (told,) = set(re.findall(r"no data: boston: .*", said))
     assert "no copy of 'boston-housing' in data/raw, data/shipped: put " in told
     assert told.endswith("into data/raw")
+
+
+def test_a_summary_asked_for_by_name_is_refused_without_some_of_its_data(copy, made):
+    """Also a page, and though the summary's file is there: a run of the paper makes it."""
+    assert made
+    summary = copy / RESULTS / "table-3.csv"
+    summary.write_text("left by a run of the paper\n")
+    try:
+        code, said = snakemake(copy, f"{RESULTS}/table-3.md")
+        assert code == 1
+        assert "some of the data behind this file are missing:" in said
+        assert "no data: boston: no copy of 'boston-housing' in data/raw, data/shipped: " in said
+        assert "no data: diabetes" not in said
+        assert not (copy / RESULTS / "table-3.md").exists()
+    finally:
+        summary.unlink()
+
+
+def test_a_full_disk_fails_with_the_file_and_leaves_nothing_half_written(copy, made):
+    """Files stop to grow at 16 KiB, which holds for all that the run writes but the figure.
+
+    `test_sources_are_compared_by_content` makes the figure anew, with the same bytes.
+    """
+    assert made
+    before = contents(copy / "runs/small/figures")
+    content = (copy / FIGURE).read_bytes()
+    (copy / FIGURE).unlink()
+    _, _, _, *given = command(FIGURE, files=SETTINGS)
+    process = STARTS.begin(copy, given, copy / "said.txt")
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (16 * 2**10, 16 * 2**10))
+    code, _ = STARTS.wait()
+    said = (copy / "said.txt").read_text(encoding="utf-8")
+    left = contents(copy / "runs/small/figures")
+    (copy / FIGURE).parent.mkdir(parents=True, exist_ok=True)  # Snakemake removes empty folders
+    (copy / FIGURE).write_bytes(content)
+    assert code == 1
+    assert re.search(rf"OSError: \[Errno \d+\] File too large: '{FIGURE}'", said)
+    assert left.keys() == before.keys() - {copy / FIGURE}
 
 
 def test_sources_are_compared_by_content(copy, made):
@@ -176,7 +263,7 @@ def test_snakemake_is_used_as_it_is():
     text = (ROOT / "Snakefile").read_text(encoding="utf-8")
     code = re.sub(r'"[^"\n]*"|#.*', "", text)
     assert set(re.findall(r"\bworkflow\.(\w+)", code)) <= {
-        "basedir", "config_settings", "resource_settings",
+        "basedir", "config_settings", "is_main_process", "resource_settings",
     }  # fmt: skip
     assert not re.search(r"\b(setattr|sys\.argv|getattr)\b", code)
     sources = [text, *(p.read_text(encoding="utf-8") for p in (ROOT / "src").rglob("*.py"))]
