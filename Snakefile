@@ -8,10 +8,9 @@
 #   snakemake --cores 2 more                               what no printed claim reads
 #   snakemake --cores 2 --configfile config.quick.yaml     a small run, in quick/
 #
-# <paper>/items.py lists what a paper has, with its functions and sections of the config;
-# src/dpnoise_papers/steps.py makes jobs of the items. Settings given by --configfile and
-# --config need a folder of their own (--config folder=runs/mine). A job is told its own
-# settings and a digest of its code: it runs again when one of them or an input changes.
+# <paper>/items.py lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
+# Settings of --configfile and --config need their own folder (--config folder=runs/mine). A
+# job is told its settings and a digest of its code: it runs again when one of them changes.
 import os
 import sys
 from pathlib import Path
@@ -29,7 +28,6 @@ try:
     run = Run.of(*GIVEN.configfiles, overrides=GIVEN.config)
 except ValueError as error:  # every mistake in the settings
     raise WorkflowError(str(error))
-run.whole = workflow.is_main_process  # until a target of whole papers is asked for
 RESULTS, LOGS = run.results, run.logs
 CORES = workflow.resource_settings.cores or 8
 ENVIRONMENT = "workflow/envs/dpnoise.yaml"
@@ -42,7 +40,8 @@ report: "workflow/report/workflow.rst"
 rule all:
     default_target: True
     input:
-        lambda w: run.by_papers(run.unhad(*run.papers) + run.everything()),
+        run.unhad(*run.papers),
+        run.everything(),
         [] if run.config.items else f"{RESULTS}/verdicts.md",
         f"{RESULTS}/provenance.json",
 
@@ -54,7 +53,7 @@ for target, files in run.targets().items():
         name:
             target
         input:
-            lambda w, files=files: run.by_papers(files),
+            files,
 
 
 # Data: a verified copy of each set. One that is missing or wrong is an error of its job.
@@ -93,7 +92,8 @@ for job in run.jobs():
         name:
             job.name
         input:
-            lambda w, job=job: run.inputs(job, w),
+            job.inputs,
+            lambda w, job=job: run.lacking(job.calls(w), workflow),
         output:
             job.shown(report),
         log:
@@ -123,7 +123,7 @@ for job in run.jobs():
 # Every printed claim against the tables.
 rule verdicts:
     input:
-        lambda w: run.complete(run.judged_files()),
+        run.judged_files(),
         status=run.statuses(),
     output:
         f"{RESULTS}/verdicts.csv",
@@ -148,7 +148,7 @@ rule verdicts:
 # From which code, settings and data, on which machine, each file was made.
 rule provenance:
     input:
-        lambda w: run.complete(run.everything()),
+        run.everything(),
         [] if run.config.items else rules.verdicts.output,
     output:
         f"{RESULTS}/provenance.json",
@@ -172,7 +172,7 @@ rule review:
     input:
         rules.verdicts.output,
         rules.provenance.output,
-        lambda w: run.complete([f"{path[:-3]}png" for path in run.everything(".svg")]),
+        [path.replace(".svg", ".png") for path in run.everything(".svg")],
     output:
         run.page_for_reviewers,
     log:

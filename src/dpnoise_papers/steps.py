@@ -5,8 +5,8 @@ sections of the config, the paths that it reads and those that it makes. A job m
 one item, of one data set or hour, or of all cheap items of a paper.
 
 A data set without a local copy is left out of a default run, with what is made of it; its own job,
-which may ask its official address, is asked for instead, and fails where that has none. What is
-asked for by its own name is refused instead when some of its data are missing.
+which may ask its official address, is asked for instead, and fails where that has none. A summary
+that is asked for by name needs the data of all its parts.
 
 An optional item has a target of its own (`make deep`, `snakemake more`). The verdicts of a default
 run count its tables where they exist. A table that needs an extra is never made by a default run:
@@ -89,6 +89,10 @@ class Job(NamedTuple):
             for path in self.outputs
         ]
 
+    def inputs(self, wildcards: Any) -> list[str]:  # noqa: ANN401 - Snakemake's
+        """Files that a job reads."""
+        return inputs(self.calls(wildcards))
+
     def code(self, wildcards: Any) -> str:  # noqa: ANN401
         """Digest of a job's code."""
         return code(self.script, self.calls(wildcards))
@@ -129,7 +133,6 @@ class Run:
         }
         self.sources = Sources(config.data)
         self.missing = self.sources.missing()
-        self.whole = False  # whether nothing may be left out, because a file was asked for by name
         unknown = ", ".join(name for name in config.items if name not in self.items)
         if unknown:
             raise ValueError(f"config: items: expected some of `items.py`, got {unknown}")
@@ -234,48 +237,32 @@ class Run:
         for paper in self.papers:
             own = self._of(paper, lambda key: not self.items[key][1].target)
             only = [key for key in own if key in (self.config.items or own)]
-            found[paper.id] = self._data_behind(only, _KINDS)
+            found[paper.id] = {name.replace(PART, part) for key in self._behind(only, _KINDS)
+                               for name in self._data_of(key)
+                               for part in self._parts(*self.items[key])}  # fmt: skip
         return found
 
-    def _data_behind(self, keys: Iterable[str], kinds: Sequence[str]) -> set[str]:
-        """Data that some items are made of, at any distance."""
-        return {name.replace(PART, part) for key in self._behind(keys, kinds)
-                if (table := self.items[key][1].table) for name in table.data
-                for part in self._parts(*self.items[key])}  # fmt: skip
+    def _data_of(self, key: str) -> tuple[str, ...]:
+        """Data that the tables of an item are made of."""
+        table = self.items[key][1].table
+        return table.data if table else ()
 
     def unhad(self, *papers: Paper) -> list[str]:
         """Prepared data of papers' default items without a copy: their jobs find one or fail."""
         names = set().union(*(self.data[paper.id] for paper in papers)) & set(self.missing)
         return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
 
-    def by_papers(self, files: list[str]) -> list[str]:
-        """Files of a target that leaves out what has no data, as input of its rule."""
-        self.whole = False
-        return files
+    def lacking(self, calls: Iterable[Call], workflow: Any) -> list[str]:  # noqa: ANN401
+        """Prepared data without a copy of parts that calls leave out, where files are asked for.
 
-    def inputs(self, job: Job, wildcards: Any) -> list[str]:  # noqa: ANN401 - Snakemake's
-        """Files that a job reads; errors are those of `complete`."""
-        calls = job.calls(wildcards)
-        if "part" in job.wildcards:  # the data of a part have a job of their own, which fails
-            return inputs(calls)
-        kinds = _KINDS if job.script == "show" else _KINDS[:1]
-        behind = self._data_behind((call["item"] for call in calls), kinds)
-        return self.complete(inputs(calls), behind)
-
-    def complete(self, files: list[str], data: Iterable[str] | None = None) -> list[str]:
-        """Files as they are; ValueError if they are asked for by name and data are missing.
-
-        `data` are those behind the files, by default those of all default items.
+        `workflow` is Snakemake's, which knows the targets once it plans.
         """
-        if self.whole and (lacking := self.no_data(data)):
-            ask = " ".join(f"{PREPARED}/{line.split(': ')[1]}.npz" for line in lacking)
-            ways = (
-                f"`snakemake --cores 1 {ask}` asks their official addresses; `snakemake --cores 2 "
-                "PAPER` makes the paper without them"
-            )
-            told = ["some of the data behind this file are missing:", *lacking, ways]
-            raise ValueError("\n".join(told))
-        return files
+        targets = workflow.dag_settings.targets if workflow.is_main_process else ()
+        named = any("/" in target for target in targets)
+        left = {part for call in calls for one in call["tables"] if isinstance(one, dict)
+                for part, path in one.items() if not path}  # fmt: skip
+        names = sorted(left & set(self.missing)) if named else []
+        return [f"{PREPARED}/{name}.npz" for name in names]
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -301,15 +288,10 @@ class Run:
         found = (path for paper in self.papers for path in self.files(paper))
         return [path for path in dict.fromkeys(found) if path.endswith(end)]
 
-    def no_data(self, data: Iterable[str] | None = None) -> list[str]:
-        """Data that are missing, with what was looked for and where to put it.
-
-        They are those of default items, unless others are given.
-        """
-        names = set().union(*self.data.values()) if data is None else set(data)
-        return [
-            f"no data: {name}: {self.missing[name]}" for name in sorted(names & {*self.missing})
-        ]
+    def no_data(self) -> list[str]:
+        """Data of default items that are missing, with what was looked for and where to put it."""
+        names = set().union(*self.data.values()) & set(self.missing)
+        return [f"no data: {name}: {self.missing[name]}" for name in sorted(names)]
 
     # Rules, in the order of a run
 

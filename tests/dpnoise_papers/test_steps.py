@@ -179,29 +179,6 @@ def test_a_missing_data_set_is_left_out_and_its_own_job_is_asked_for():
     assert set(nothing.judged()["lacking"]) >= {"inid-2024/summary.csv"}
 
 
-def test_nothing_is_left_out_of_what_is_asked_for_by_name():
-    made = run(missing=["airfoil"])
-    jobs = {job.name: job for job in made.jobs()}
-    table = SimpleNamespace(item="inid-2024/summary")
-    asked = [("table_beside", table), ("figure", table), ("page_md_tex", table)]
-    for name, wildcards in asked:
-        assert made.inputs(jobs[name], wildcards)  # one file of a run of a paper
-    made.whole = True
-    for name, wildcards in asked:
-        with pytest.raises(ValueError, match="no data: airfoil: no copy of airfoil") as caught:
-            made.inputs(jobs[name], wildcards)
-        assert "california" not in str(caught.value)
-    with pytest.raises(ValueError, match=r"--cores 1 data/prepared/airfoil\.npz` asks"):
-        made.complete([])
-    sweep = SimpleNamespace(part="california")
-    assert made.inputs(jobs["inid_2024_sweep_tasks"], sweep) == ["data/prepared/california.npz"]
-    assert made.inputs(jobs["table"], SimpleNamespace(item="inid-2024/long")) == []
-    assert made.by_papers(["a"]) == made.complete(["a"]) == ["a"]
-    whole = run()
-    whole.whole = True
-    assert whole.complete(["a"]) == ["a"]
-
-
 def test_a_run_of_some_items_makes_them_and_what_they_read():
     made = run(items=("inid-2024/cheap",))
     assert files(made) == ["results/inid-2024/cheap.csv", "figures/inid-2024/cheap.svg"]
