@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from scipy import sparse
 
-from dpnoise._results import is_data_frame
+from dpnoise._frames import libraries
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.exact import Fraction, above
 from dpnoise.sensitivity.balls import Box
@@ -59,6 +59,11 @@ def _check_memory(problems: Problems, entries: int, cells: int) -> None:
         problems.add(f"W: expected {expected}, got {got}")
 
 
+def _is_table(values: object) -> bool:
+    """Whether it is a data frame of pandas, which is not imported for the question."""
+    return "pandas" in libraries(values) and hasattr(values, "columns")
+
+
 def _check_cells(problems: Problems, name: str, value: object) -> bool:
     """Record of a problem unless a value can be a number of cells."""
     good = is_integer(value) and 1 <= value <= MOST_CELLS
@@ -67,7 +72,7 @@ def _check_cells(problems: Problems, name: str, value: object) -> bool:
 
 def _read(problems: Problems, W: Any) -> Any:  # noqa: ANN401  (dense or sparse)
     """W as a sparse matrix by rows, its entries in order; problems recorded."""
-    if is_data_frame(W):
+    if _is_table(W):
         W = W.to_numpy()
     matrix: Any = W
     by_rows: bool = sparse.issparse(W)
@@ -359,7 +364,7 @@ class Workload(Sensitivity):
         """
         problems = Problems(_SUBJECT)
         shape = []
-        if problems.require(is_data_frame(frame), "frame", "a data frame of pandas", type(frame)):
+        if problems.require(_is_table(frame), "frame", "a data frame of pandas", type(frame)):
             good = isinstance(by, list | tuple) and len(by) > 0
             problems.require(good, "by", "a list of columns", by)
             for name in by if good else ():
