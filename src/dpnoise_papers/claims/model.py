@@ -96,6 +96,9 @@ def replaced(select: tuple[Condition, ...], others: tuple[Condition, ...]) -> tu
     return (*(condition for condition in select if condition.column not in named), *others)
 
 
+DOUBLED = "(double)"  # ends the words of an alternative that takes a word at twice its value
+
+
 @dataclass(frozen=True)
 class Claim:
     """One claim of a paper and where to find our value for it.

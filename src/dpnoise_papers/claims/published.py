@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from dpnoise._validation import Problems
 from dpnoise_papers.claims.coverage import Sentence, read_sentences
-from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
+from dpnoise_papers.claims.model import DOUBLED, Cause, Claim, Condition, Printed
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
@@ -210,7 +210,8 @@ def _read(
     claim = _claim(filled(row, known), paper, name, problems)
     alternatives = [
         (
-            f"'{words[word].words[0]}' at {value:g} instead of {known[word]:g}",
+            f"'{words[word].words[0]}' at {value:g} instead of {known[word]:g}"
+            + f" {DOUBLED}" * (value > known[word]),
             _claim(filled(row, known | {word: value}), paper, name, Problems("")),
         )
         for word in named

@@ -63,6 +63,7 @@ class ClaimView:
     soft: bool
     corrected: str
     verdict: str
+    reason: str
     why: str
     causes: tuple[str, ...]
     bar: Markup | None
@@ -147,9 +148,11 @@ class PaperView:
 class Page:
     """The whole page; `others` are kind, paper and counts of what the papers do not print.
 
+    `lead` is the account of all verdicts in three sentences, as README has it.
     `credits` are the attributions of the data.
     """
 
+    lead: str
     stamp: Stamp
     papers: tuple[PaperView, ...]
     totals: Counts
