@@ -40,9 +40,10 @@ UNKNOWN = "not recorded"
 class ClaimView:
     """One claim: what is printed where, ours, the verdict and what it rests on.
 
-    `item` is its item as 'paper/item', `error` our standard error, `allowed` where a value would be
-    reproduced, `soft` that this is wide for what is printed, `corrected` what should have been
-    printed, where a correction holds.
+    `item` is its item as 'paper/item', `assumptions` are its own and `shared` those of its
+    paragraph, `error` is our standard error, `allowed` where a value would be reproduced, `soft`
+    that this is wide for what is printed, `corrected` what should have been printed, where a
+    correction holds.
     """
 
     id: str
@@ -53,6 +54,8 @@ class ClaimView:
     where: str
     quote: str
     statement: str
+    assumptions: tuple[str, ...]
+    shared: tuple[str, ...]
     printed: str
     ours: str
     error: str
@@ -103,6 +106,11 @@ class ItemView:
     counts: Counts
     choices: tuple[Choice, ...]
     making: Making | None
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What the paragraphs of its claims assume, each once."""
+        return list(dict.fromkeys(one for claim in self.claims for one in claim.shared))
 
 
 @dataclass(frozen=True, kw_only=True)

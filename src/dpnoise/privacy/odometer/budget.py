@@ -564,10 +564,7 @@ class Budget:
 
     def _allows(self, one: Ledger, times: int) -> bool:
         """Whether releases that cost so much each would be within the budget; nothing is spent."""
-        known = self._now().ledger
-        if self._account.refuse(one):
-            return False
-        return self._account.keeps(known.plus(one, times))
+        return self._account.keeps(self._now().ledger.plus(one, times))
 
     def zcdp(self) -> ZCDP:
         """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""
