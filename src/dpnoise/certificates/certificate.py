@@ -335,7 +335,7 @@ def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # 
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = bounds(noise, sensitivity.geometry, epsilon)
+    account = bounds(noise, sensitivity, epsilon)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
         found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))

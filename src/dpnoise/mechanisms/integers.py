@@ -32,7 +32,8 @@ from dpnoise._validation import draws, points
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
-from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise, VectorNoise
+from dpnoise.joint.base import JointNoise, VectorNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.methods import DELTA_USED, LITTLE, MOST_KINDS, UP, shared_epsilon
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import Found, Method
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.joint.noise import RealVectorNoise, Seed, Size
+    from dpnoise.joint.base import RealVectorNoise, Seed, Size
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.odometer.ledger import Ledger

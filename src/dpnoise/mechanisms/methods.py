@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import RealVectorNoise
+    from dpnoise.joint.base import RealVectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 

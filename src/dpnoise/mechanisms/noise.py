@@ -26,7 +26,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import draws, points
-from dpnoise.joint.noise import RealVectorNoise
+from dpnoise.joint.base import RealVectorNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise.base import mean_of_largest
 from dpnoise.noise.exact import as_double_above
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import Seed, Size, VectorNoise
+    from dpnoise.joint.base import Seed, Size, VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
@@ -190,7 +190,7 @@ class BlockNoise(RealVectorNoise, EqualByValue):
             raise ValueError(message)
         total, more = Ledger(), set()
         for indices, noise in self.blocks:
-            part = noise.spending_in(ball.geometry.restricted(indices.tolist()))
+            part = noise.spending_in(ball.restricted(indices.tolist()))
             if part is None:
                 return None
             total = total.plus(part, 1)

@@ -188,7 +188,7 @@ def spending_of(noise: Any, ball: Sensitivity, epsilon: float, delta: float) -> 
 
 def _corner(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Array | None:
     """An extreme point, with non-negative entries, that is the worst one; None if none is known."""
-    if not (ball.alike or ball.active_dimension == 1):
+    if not (ball.cut or ball.active_dimension == 1):  # `alike` extreme points
         return None
     corner = ball.extreme_point
     if np.array_equal(corner, ball.box):
