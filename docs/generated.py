@@ -72,7 +72,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.zcdp.ZCDP",
     "dpnoise.releases.answers.Entry",
-    "dpnoise.releases.answers.Released",
+    "dpnoise.releases.released.Released",
     "dpnoise.sensitivity.base.Sensitivity",
     "dpnoise.sensitivity.from_frame.BoundedCounts",
     "dpnoise.sensitivity.spheroid.RoundSet",

@@ -87,6 +87,22 @@ def html_table(
     return f"<div><table>{title}{head}<tbody>{body}</tbody></table>{below}</div>"
 
 
+class _Short(str):
+    """A text that is shown as it is."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+_LONGEST = 200
+
+
+def shortened(value: object) -> object:
+    """A public value for an error message, cut off where its text is long."""
+    text = repr(value)
+    return value if len(text) <= _LONGEST else _Short(f"{text[:_LONGEST]}...")
+
+
 def is_data_frame(df: object) -> bool:
     """Whether it is a data frame of pandas, which is not imported for the question."""
     pandas = sys.modules.get("pandas")

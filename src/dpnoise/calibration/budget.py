@@ -116,6 +116,13 @@ class Calibration:
     epsilon: float | None = field(default=None, repr=False, compare=False)
 
     @property
+    def dimension(self) -> int | None:
+        """The number of coordinates that the guarantee is for; None if it is not known."""
+        if self.sensitivity is not None:
+            return self.sensitivity.dimension
+        return None if self.budget is None else int(self.budget.dimension)
+
+    @property
     def promise(self) -> str | None:
         """The guarantee in one sentence, for a set; None where a number was asked for."""
         if self.sensitivity is None or self.epsilon is None:

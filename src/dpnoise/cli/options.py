@@ -157,7 +157,7 @@ budget_options = _all(
 )
 
 
-FILE = ("header", "column", "label")  # names of the next
+FILE = ("header", "column", "names")  # names of the next
 file_options = _all(
     click.option(
         "--header/--no-header",
@@ -165,7 +165,7 @@ file_options = _all(
         help="Whether the first row names the columns, where that is not clear.",
     ),
     click.option("--column", metavar="NAME", help="Column of the numbers, also counted from 1."),
-    click.option("--label", metavar="NAME", help="Column of their names, also counted from 1."),
+    click.option("--names", metavar="NAME", help="Column of their names, also counted from 1."),
 )
 
 

@@ -67,16 +67,16 @@ def read_rows(
     *,
     header: bool | None = None,
     column: str | None = None,
-    label: str | None = None,
+    names: str | None = None,
 ) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines.
 
     `header` says whether the first row names the columns; with None it must be clear. `column` and
-    `label` are those of the numbers and of the names, by their titles or counted from 1.
+    `names` are those of the numbers and of the names, by their titles or counted from 1.
     """
     lines = read_lines(problems, path)
     path = shown(path)
-    asked = {"--label": label, "--column": column}
+    asked = {"--names": names, "--column": column}
     if lines and (any(asked.values()) or _width(lines) > _COLUMNS):
         lines, header = _chosen(problems, path, kind, lines, header=header, asked=asked)
     if lines is None:
@@ -89,12 +89,12 @@ def read_rows(
     _check(problems, path, lines, len(titles), kind, comma=column is not None)
     if problems.found:
         return Rows([], [])
-    names = [
+    listed = [
         cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
     ]
     first = titles[0] if len(titles) == _COLUMNS and titles[0] else "name"
     columns = first, titles[-1] if titles else kind.column
-    return Rows(names, [float(cells[-1]) for _, cells in lines], columns)
+    return Rows(listed, [float(cells[-1]) for _, cells in lines], columns)
 
 
 def shown(path: str) -> str:
@@ -161,7 +161,7 @@ def _chosen(
     if asked["--column"] is None:
         problems.add(
             f"{path}: expected {kind.columns}, got {width} columns{known and f': {known}'}; "
-            f"--column NAME (or its number) says where the {kind.name} are, --label where names are"
+            f"--column NAME (or its number) says where the {kind.name} are, --names where names are"
         )
         return None, header
     places = {}
@@ -184,7 +184,7 @@ def _chosen(
     if len(kept) == 1 and width == _COLUMNS:
         kept.insert(0, 1 - kept[0])
     if len(set(kept)) < len(kept):
-        problems.add(f"--label in {path}: expected another column than that of --column")
+        problems.add(f"--names in {path}: expected another column than that of --column")
     if len(problems.found) > before:
         return None, header
     return [(n, [cells[k] for k in kept] if cells else []) for n, cells in lines], header

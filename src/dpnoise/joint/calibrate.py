@@ -73,6 +73,11 @@ class JointCalibration:
     sensitivity: Sensitivity
 
     @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.sensitivity.dimension
+
+    @property
     def promise(self) -> str:
         """The guarantee in one sentence, with the relation that the set states."""
         return self.sensitivity.promise(self.epsilon, self.delta)

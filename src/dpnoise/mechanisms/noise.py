@@ -354,6 +354,11 @@ class Mechanism(EqualByValue):
         return self.request.sensitivity
 
     @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.request.dimension
+
+    @property
     def relation(self) -> str | None:
         """Which data sets are neighbours; None if the set does not state it."""
         return self.sensitivity.relation

@@ -13,19 +13,21 @@ comparison of a uniform number with sums of balls.
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._results import labelled_cells
+from dpnoise._frames import key_of, misfits
+from dpnoise._results import labelled_cells, shortened
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.exact import as_double_above
-from dpnoise.releases.answers import Entry, Released, ReleaseRequest
+from dpnoise.releases.answers import Entry, ReleaseRequest
 from dpnoise.releases.records import clamped, count_true, read_numbers, read_records
+from dpnoise.releases.released import Released
 from dpnoise.releases.sums import noisy, power_below, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
@@ -96,7 +98,8 @@ def count(
     entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
-    return _answer(value, noise, entry, request.promise(AtMost(1, 1, contribution).words))
+    sentence = request.promise(AtMost(1, 1, contribution).words)
+    return _answer(value, noise, entry, sentence, label=request.label)
 
 
 def histogram(
@@ -121,7 +124,7 @@ def histogram(
         if not problems.found:
             counts = np.histogram(numbers[np.isfinite(numbers)], cells)[0]
     else:
-        labels = _labels(problems, categories)
+        labels = read_labels(problems, "categories", categories, values)
         records = read_records(problems, "values", values)
         counts = _by_label(labels, records)
     problems.raise_if_any()
@@ -134,21 +137,43 @@ def histogram(
     value = noisy(counts, noise, None, request.entropy)
     promise = request.promise(AtMost(moved, counts.size).words)
     if labels is None:
-        return _answer(
-            labelled_cells(values, value, edges=cells), noise, entry, promise, edges=cells
-        )
+        value = labelled_cells(values, value, edges=cells)
+        return _answer(value, noise, entry, promise, edges=cells, label=request.label)
     value = labelled_cells(values, value, categories=labels)
-    return _answer(value, noise, entry, promise, categories=tuple(labels))
+    more = {"categories": tuple(labels), "label": request.label}
+    return _answer(value, noise, entry, promise, **more)
 
 
-def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
-    """Public labels; empty where they are refused."""
+def read_labels(
+    problems: Problems,
+    name: str,
+    labels: Any,  # noqa: ANN401
+    values: Any,  # noqa: ANN401
+) -> list[Any]:
+    """Public labels that are of the kind of a column; empty where they are refused.
+
+    Only types are compared, which are public: whether any record has a label is not.
+    """
     with suppress(TypeError):  # of what is no iterable, or cannot be a label
-        labels = list(categories)
-        if 0 < len(labels) == len(set(labels)):
-            return labels
-    problems.require(False, "categories", "at least one label, each once", categories)
+        listed = list(labels)
+        if 0 < len(listed) == len(set(listed)):
+            misfit = misfits(listed, values)
+            if misfit:
+                problems.add(f"{name}: expected labels that are {misfit}")
+            return listed
+    twice = f"at least one label, each once{_repeated(labels)}"
+    problems.require(False, name, twice, shortened(labels))
     return []
+
+
+def _repeated(labels: Any) -> str:  # noqa: ANN401
+    """Which labels are there twice, in words."""
+    with suppress(TypeError):
+        listed = labels if isinstance(labels, str) else list(labels)
+        twice = [one for one, n in Counter(listed).items() if n > 1]
+        if twice:
+            return f" ({', '.join(map(repr, twice[:3]))} more often)"
+    return ""
 
 
 def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (counts)
@@ -157,7 +182,7 @@ def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (c
     Records are compared one by one: as an array of one type, a single text among them would turn
     all numbers into texts, and one record would change all counts.
     """
-    place = {label: k for k, label in enumerate(labels)}
+    place = {key_of(label): k for k, label in enumerate(labels)}
     counts = np.zeros(len(labels), dtype=np.int64)
     for record in records:
         with suppress(Exception):  # a record that cannot be a label is in no cell
@@ -167,10 +192,9 @@ def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (c
 
 
 def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) -> Released:  # noqa: ANN401
-    """The answer with the interval of noise on the integers."""
+    """The answer with noise on the integers."""
     value = int(value) if np.ndim(value) == 0 else value
-    half = int(noise.isf(0.025))
-    return Released(value, noise, (value - half, value + half), entry, promise, **cells)
+    return Released(value, noise, entry, promise, **cells)
 
 
 def total(
@@ -249,10 +273,8 @@ def _released(
         uniform=Uniform(int(entropy.words(1)[0]), entropy),
     )
     value = float(number * Fraction(step))
-    half = (float(noise.isf(0.025)) + step) * (1.0 + 2.0**-40)
-    half += 2.0 * math.ulp(abs(value) + half)  # of the value and the ends as doubles
     promise = request.promise(LInf(sensitivity).words)
-    return Released(value, noise, (value - half, value + half), entry, promise)
+    return Released(value, noise, entry, promise, step, label=request.label)
 
 
 def quantile(
@@ -282,7 +304,8 @@ def quantile(
     request.charge(entry)
     group = _drawn(falls, sizes, request.entropy)
     value = float(points[first[group] + request.entropy.integers(0, sizes[group])])
-    return Released(value, None, None, entry, request.promise("in one record"))
+    sentence = request.promise("in one record")
+    return Released(value, None, entry, sentence, label=request.label)
 
 
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:

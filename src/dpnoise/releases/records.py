@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpnoise._frames import kind_of, records_of
+
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise._validation import Problems
@@ -27,8 +29,10 @@ _EXPECTED = "one record of each person, in a list or in an array with one axis"
 def read_records(problems: Problems, name: str, values: Any) -> list[Any]:  # noqa: ANN401
     """The records, of an array as Python's own objects; none where the container is refused."""
     found = _column(problems, name, values)
-    # Of pandas its own list, in which dates are no integers.
-    return found if isinstance(found, list) else list(getattr(values, "tolist", found.tolist)())
+    if isinstance(found, list):
+        return found
+    listed = records_of(values)
+    return list(records_of(found) or []) if listed is None else listed
 
 
 def read_numbers(problems: Problems, name: str, values: Any) -> Array:  # noqa: ANN401
@@ -36,7 +40,7 @@ def read_numbers(problems: Problems, name: str, values: Any) -> Array:  # noqa: 
     found = _column(problems, name, values)
     if not isinstance(found, list):
         known = getattr(values, "dtype", found.dtype)
-        numeric = found.dtype.kind in "biufO" and getattr(known, "type", None) is not str
+        numeric = found.dtype.kind in "biufO" and kind_of(values) in ("numbers", None)
         if not problems.require(numeric, f"type of {name}", "that of numbers, or objects", known):
             return np.zeros(0)
     with np.errstate(all="ignore"):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._results import labelled_like
+from dpnoise._validation import Problems
+from dpnoise.mechanisms.compare import Comparison
 from dpnoise.noise.exact import Entropy
 from dpnoise.releases.aggregates import count, histogram, quantile, total
 from dpnoise.releases.answers import ReleaseRequest
-from dpnoise.releases.sums import noisy
+from dpnoise.releases.released import release_found
+from dpnoise.releases.sums import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,44 +19,53 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise.privacy.odometer.budget import Budget
-    from dpnoise.releases.answers import Released
+    from dpnoise.releases.released import Released
 
 
 class Release:
     """Values plus noise, drawn exactly and from the operating system's entropy.
 
-    Call it as `release(values, noise)`. What it returns is value + noise rounded to a grid that is
-    chosen before the draw, for an exact draw of the noise: so the account of real-valued noise
-    holds for the released doubles, with no allowance for floating point. There is no seed. What it
-    draws promises nothing by itself: a guarantee is for noise and a sensitivity set, as `best` and
-    `certify` state it.
+    Call it as `release(values, found)` with what `best`, `compare` or `calibrate_joint` found. It
+    returns value + noise rounded to a grid that is chosen before the draw, for an exact draw of the
+    noise: so the account of real-valued noise holds for the released doubles, with no allowance for
+    floating point. There is no seed. Noise alone may be given in the place of what was found, and
+    the answer is then an array: it promises nothing, as a guarantee is for noise and a set.
 
     Parameters
     ----------
     values : array_like
         Finite numbers; for vector noise of shape (..., K), for noise of one number of any
         shape, with independent noise for each. For noise on the integers, and for noise that
-        `best` with `integer=True` found, integers.
-    noise : Noise, IntegerNoise, KNorm, Staircase2D, vector noise or sequence
-        A family of `dpnoise.noise`, a list of one for each coordinate, or the noise that
-        `best`, `compare` or `calibrate_joint` found.
+        `best` with `integer=True` found, integers. Beside a result, as many as its set has.
+    noise : Mechanism, Comparison, JointCalibration, Calibration, or noise
+        What `best`, `compare` (whose first row counts), `calibrate_joint` or `calibrate` found. Or
+        noise alone: a family of `dpnoise.noise`, a list of one for each coordinate, or `.noise` of
+        a result.
     grid : float, optional
         A power of two, for noise with a density; never choose it from the data. By default,
         for each coordinate, 2^-10 times the largest power of two that is at most E|noise|. With 1.0
         everything released is a whole number.
+    budget : Budget, optional
+        Charged for one release before the draw; beside a result only.
+    label : str
+        What the release is called in the budget and in its statement; public.
 
     Returns
     -------
-    numpy.ndarray, float, pandas.Series or pandas.DataFrame
-        Of the shape of `values`: multiples of the grid, or integers. Coordinates without noise
-        are returned as they are. A Series or data frame keeps index and name, or columns, which
-        are published as they are: they must be public.
+    Released
+        The noisy values with noise, interval, promise and entry; it goes for its `value` in
+        arithmetic and in functions of NumPy. Beside noise alone the value as it is. The value has
+        the shape and the container of `values`: multiples of the grid, or integers. Coordinates
+        without noise are returned as they are. A Series or data frame keeps index and name, or
+        columns, which are published as they are: they must be public.
 
     Raises
     ------
     ValueError
         If an argument is out of range or the noise has no exact sampler; the message names
         every problem. There is no fallback to `rvs`.
+    BudgetExceededError
+        If the budget does not allow it; nothing is drawn.
 
     Notes
     -----
@@ -73,8 +85,10 @@ class Release:
     >>> noisy = release([12.0, 7.5], Laplace(2.0))
     >>> bool((noisy * 2**9 == (noisy * 2**9).round()).all())       # multiples of the grid 2^-9
     True
-    >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0, relation="replace-one").noise).shape
-    (3,)
+    >>> found = best([1, 1, 1], epsilon=1.0, relation="replace-one")
+    >>> released = release([3, 1, 4], found, label="week 7")
+    >>> released.value.shape, released.promise == found.promise
+    ((3,), True)
     >>> adults = release.count([True, False, True], epsilon=1.0, relation="add-remove")
     >>> adults.noise, adults.interval95[0] < adults.value
     (DiscreteLaplace(beta=1.0), True)
@@ -89,9 +103,26 @@ class Release:
         """Its name."""
         return "release"
 
-    def __call__(self, values: ArrayLike, noise: Any, *, grid: float | None = None) -> Any:  # noqa: ANN401
+    def __call__(
+        self,
+        values: ArrayLike,
+        noise: Any,  # noqa: ANN401
+        *,
+        grid: float | None = None,
+        budget: Budget | None = None,
+        label: str = "",
+    ) -> Any:  # noqa: ANN401
         """Values plus noise, rounded to a grid: arguments as above."""
-        return labelled_like(values, noisy(values, noise, grid, self._entropy))
+        if hasattr(noise, "spending") or isinstance(noise, Comparison):
+            return release_found(
+                values, noise, grid=grid, budget=budget, label=label, entropy=self._entropy
+            )
+        problems = Problems("release")
+        expected = "none beside noise alone, which states no sensitivity (pass what best found)"
+        problems.require(budget is None, "budget", expected, budget)
+        problems.require(label == "", "label", expected, label)
+        drawn = prepared(problems, values, noise, grid)(self._entropy)
+        return labelled_like(values, drawn)
 
     def count(
         self,
@@ -102,6 +133,7 @@ class Release:
         relation: str | None = None,
         contribution: int = 1,
         budget: Budget | None = None,
+        label: str = "",
     ) -> Released:
         """A private number of records, with the noise on the integers of minimum variance.
 
@@ -119,6 +151,8 @@ class Release:
             The most records that one person has.
         budget : Budget, optional
             Charged before the draw.
+        label : str
+            What the release is called in the budget and in its statement; public.
 
         Returns
         -------
@@ -132,7 +166,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
         return count(records, contribution, asked)
 
     def histogram(
@@ -145,6 +179,7 @@ class Release:
         delta: float = 0.0,
         relation: str | None = None,
         budget: Budget | None = None,
+        label: str = "",
     ) -> Released:
         """Private numbers of records by cell; each person has one record.
 
@@ -163,6 +198,8 @@ class Release:
             another. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
+        label : str
+            What the release is called in the budget and in its statement; public.
 
         Returns
         -------
@@ -178,7 +215,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
         return histogram(values, edges, categories, asked)
 
     def sum(
@@ -190,6 +227,7 @@ class Release:
         delta: float = 0.0,
         relation: str | None = None,
         budget: Budget | None = None,
+        label: str = "",
     ) -> Released:
         """A private sum of bounded values, exact but for the noise.
 
@@ -207,6 +245,8 @@ class Release:
             another. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
+        label : str
+            What the release is called in the budget and in its statement; public.
 
         Returns
         -------
@@ -220,7 +260,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
         return total(values, bounds, asked, mean=False)
 
     def mean(
@@ -232,6 +272,7 @@ class Release:
         delta: float = 0.0,
         relation: str | None = None,
         budget: Budget | None = None,
+        label: str = "",
     ) -> Released:
         """A private mean of bounded values, their number being public.
 
@@ -249,6 +290,8 @@ class Release:
             number. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
+        label : str
+            What the release is called in the budget and in its statement; public.
 
         Returns
         -------
@@ -262,7 +305,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
         return total(values, bounds, asked, mean=True)
 
     def quantile(
@@ -274,6 +317,7 @@ class Release:
         epsilon: float,
         relation: str | None = None,
         budget: Budget | None = None,
+        label: str = "",
     ) -> Released:
         """A private quantile by the exponential mechanism on 16,385 public points.
 
@@ -293,6 +337,8 @@ class Release:
             another. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
+        label : str
+            What the release is called in the budget and in its statement; public.
 
         Returns
         -------
@@ -307,7 +353,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        asked = ReleaseRequest(epsilon, 0.0, relation, budget, self._entropy)
+        asked = ReleaseRequest(epsilon, 0.0, relation, budget, self._entropy, label)
         return quantile(values, q, bounds, asked)
 
 

@@ -23,7 +23,7 @@ from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -43,7 +43,13 @@ _EXPECTED = (
 
 def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy) -> Any:  # noqa: ANN401
     """Values plus noise, of the shape of the values; ValueError names every problem."""
-    problems = Problems("release")
+    return prepared(Problems("release"), values, noise, grid)(entropy)
+
+
+def prepared(
+    problems: Problems, values: ArrayLike, noise: object, grid: float | None
+) -> Callable[[Entropy], Any]:
+    """The draw of values plus noise, which is checked now; ValueError names every problem."""
     rounds = isinstance(noise, RoundedNoise)
     noise = noise.real if isinstance(noise, RoundedNoise) else noise
     parts = _read_parts(problems, noise)
@@ -58,7 +64,8 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
     if integer:
         problems.require(grid is None, "grid", "none for noise on the integers", grid)
         problems.raise_if_any()
-        return _with_integers(checked.reshape(-1, dimension), parts, entropy).reshape(shape)[()]
+        rows = checked.reshape(-1, dimension)
+        return lambda entropy: _with_integers(rows, parts, entropy).reshape(shape)[()]
     if rounds:
         problems.require(grid is None, "grid", "none for noise rounded to integers", grid)
         grid = 1.0
@@ -71,8 +78,25 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
         noised = checked.reshape(-1, dimension)[:, some]
         _check_range(problems, noised, np.broadcast_to(step[some], noised.shape))
     problems.raise_if_any()
-    found = _with_reals(checked.reshape(-1, dimension).astype(float), parts, step, entropy)
-    return (found.astype(np.int64) if rounds else found).reshape(shape)[()]
+    plain = checked.reshape(-1, dimension).astype(float)
+
+    def drawn(entropy: Entropy) -> Any:  # noqa: ANN401
+        found = _with_reals(plain, parts, step, entropy)
+        return (found.astype(np.int64) if rounds else found).reshape(shape)[()]
+
+    return drawn
+
+
+def grid_of(noise: object) -> Array:
+    """The step of the default grid of each coordinate of real noise, shape (K,)."""
+    problems = Problems("release")
+    parts = _read_parts(problems, noise)
+    mean_abs = np.zeros(noise.dimension if _is_vector(noise) else 1)  # type: ignore[attr-defined]
+    for part in parts:
+        mean_abs[part.indices] = part.mean_abs
+    step = read_grid(problems, mean_abs, None)
+    problems.raise_if_any()
+    return step
 
 
 def _with_integers(values: Any, parts: list[Part], entropy: Entropy) -> Any:  # noqa: ANN401

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._results import data_frame, is_data_frame
+from dpnoise._frames import key_of, misfits
+from dpnoise._results import data_frame, is_data_frame, shortened
 from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.relation import ADD_REMOVE
@@ -117,6 +118,9 @@ def from_frame(
     if categories is None and single:  # of by, the last one
         categories = getattr(df[by].dtype, "categories", None)
     labels = _labels(problems, categories) if single or categories is not None else []
+    misfit = misfits(labels, df[by]) if single else ""
+    if misfit:
+        problems.add(f"categories: expected labels that are {misfit}")
     good = is_integer(at_most) and at_most >= 1 and (at_most <= len(labels) or not labels)
     most = f"K = {len(labels)}, the number of categories" if labels else "that of the categories"
     problems.require(good, "at_most", f"a whole number from 1 to {most}", at_most)
@@ -140,7 +144,7 @@ def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
         given = all(label is not None and label == label for label in labels)  # noqa: PLR0124
         if given and 0 < len(labels) == len(set(labels)):
             return labels
-    problems.require(False, "categories", expected, categories)
+    problems.require(False, "categories", expected, shortened(categories))
     return []
 
 
@@ -149,7 +153,7 @@ def _counted(rows: Iterable[tuple[Any, Any]], labels: list[Any], m: int) -> IntA
 
     Row by row: compared as columns, one row could change how those of others are read.
     """
-    place = {label: k for k, label in enumerate(labels)}
+    place = {key_of(label): k for k, label in enumerate(labels)}
     counts = np.zeros(len(labels), dtype=np.int64)
     own: dict[Any, set[int]] = {}
     for person, record in rows:

@@ -14,11 +14,13 @@ from dpnoise.privacy.odometer.accounts import (
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
+    check_label,
     pure_release,
     read_document,
     read_entry,
     read_sampled,
     read_times,
+    today,
     written,
     written_entries,
 )
@@ -172,8 +174,9 @@ class Budget:
         now = self._now()
         relation = self._terms.relation or now.ledger.relation
         lines = [f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({relation})"]
-        for what, times, one in now.listed:
-            alone = self._account.epsilon_of(Ledger().plus(one, times), self.delta)
+        for entry in now.listed:
+            what, times = entry.what, entry.times
+            alone = self._account.epsilon_of(Ledger().plus(entry.one, times), self.delta)
             lines.append(f"  {times} x {what}: epsilon = {alone:.4g} alone")
         spent = self._account.epsilon_of(now.ledger, self.delta)
         left = max(0.0, self._account.pure_left(now.ledger))
@@ -367,6 +370,7 @@ class Budget:
         *,
         sampling: float | None = None,
         relation: str | None = None,
+        label: str = "",
     ) -> None:
         """Record of releases that are about to be made.
 
@@ -399,6 +403,8 @@ class Budget:
             Which data sets are neighbours; needed unless the set or the budget states it, and then
             the same. Noise on samples counts by the pair of the relation; where none is stated it
             is "add-remove", for samples of fixed size "replace-one".
+        label : str
+            What the releases are called in the table and the statement, as 'week 7'; public.
 
         Raises
         ------
@@ -421,7 +427,7 @@ class Budget:
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
         what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
-        self._record(problems, release, count, what, stated)
+        self._record(problems, Entry(what, count, release, label), stated)
 
     def spend_dp(
         self,
@@ -430,6 +436,7 @@ class Budget:
         times: int = 1,
         *,
         relation: str | None = None,
+        label: str = "",
     ) -> None:
         """Record of mechanisms of which only (epsilon, delta)-DP is known.
 
@@ -441,6 +448,8 @@ class Budget:
             How many, from 1 to 1e8.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours; needed unless the budget states it.
+        label : str
+            As for `spend`.
 
         Raises
         ------
@@ -454,26 +463,24 @@ class Budget:
         good = problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
         release = pure_release(problems, epsilon, delta) if good else Ledger()
         what = f"({epsilon!r}, {delta!r})-DP"
-        self._record(problems, release, count, what, relation)
+        self._record(problems, Entry(what, count, release, label), relation)
 
-    def _record(
-        self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
-    ) -> None:
+    def _record(self, problems: Problems, new: Entry, relation: str | None) -> None:
         """Record of a checked release with its relation, unless it exceeds the budget.
 
         All under one lock, so that no other release is recorded between the check and the record.
         """
+        check_label(problems, new.label)
         reason = self._home.refusal()
         if reason:  # before the lock, which another thread may have held when the process forked
             problems.add(reason)
             problems.raise_if_any()
         with self._home.charging():
             now = self._now()
-            entry = self._terms.accepted(
-                problems, now.ledger, Entry(what, times, release), relation
-            )
-            after = now.ledger.plus(entry.one, times)
-            self._terms.require(f"{times} times {what}", now.ledger, after)
+            dated = new._replace(date=today())
+            entry = self._terms.accepted(problems, now.ledger, dated, relation)
+            after = now.ledger.plus(entry.one, new.times)
+            self._terms.require(f"{new.times} times {new.what}", now.ledger, after)
             entries = now.entries
             entries[now.number :] = [entry]
             text = self._home.write(lambda: written(self._terms.stated, entries))
