@@ -30,9 +30,9 @@ from dpnoise.calibration.published import (
 from dpnoise.calibration.scalar import pure_optimum, scalar_optimum
 from dpnoise.calibration.search import laplace, scale_optimum, vector_optimum
 from dpnoise.calibration.staircase_search import staircase_optimum
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise import integers as staircase_limits
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 from dpnoise.noise.integers import (
     DiscreteGaussian,

@@ -19,7 +19,6 @@ from scipy import special
 from dpnoise._validation import Problems, draws
 from dpnoise.noise.base import largest_uniform, mean_of_largest
 from dpnoise.privacy.accounts import NOTHING, RESPONSE, Bounds, smallest
-from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.base import Sensitivity
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.noise.base import Noise
-    from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.privacy.spherical import Spherical
 
     Seed = int | np.random.Generator | None
@@ -87,10 +85,6 @@ class VectorNoise(ABC):
     @abstractmethod
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
-
-    @abstractmethod
-    def spending_in(self, ball: Sensitivity) -> Ledger | None:
-        """What one release costs a `Budget`, for a set; None if that is not known."""
 
     def _sampled(self, norm: Callable[[Array], Array]) -> float:
         """The mean of a norm of X from a sample, to about 0.5 %."""
@@ -179,8 +173,8 @@ class JointNoise(RealVectorNoise):
             return NOTHING
         return smallest(0.0, [(response_delta(loss, epsilon), RESPONSE)])
 
-    def spending_in(self, ball: Sensitivity) -> Ledger | None:
-        """What one release costs a `Budget`, for a set; None if that is not known.
+    def size_of(self, ball: Sensitivity) -> Fraction:
+        """The largest norm of a difference of a set, at which the noise is `dominating`.
 
         A ValueError is raised if the noise protects no multiple of the set, or has other
         coordinates.
@@ -190,7 +184,7 @@ class JointNoise(RealVectorNoise):
         if size == math.inf:
             message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
             raise ValueError(message)
-        return dominated_ledger(self, Fraction(size))
+        return Fraction(size)
 
     @cached_property
     def dimension(self) -> int:

@@ -53,7 +53,7 @@ from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import listed_points
-from dpnoise.privacy.odometer.releases import integer_ledger
+from dpnoise.privacy.odometer.releases import integer_ledger, ledger_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -184,7 +184,7 @@ class RoundedNoise(VectorNoise):
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What the noise before rounding costs, for a set; None if that is not known."""
-        return self.real.spending_in(ball)
+        return ledger_in(self.real, ball)
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> WordArray:
         """Independent vectors of integers, shape (*size, K); arguments as for `Noise.rvs`."""

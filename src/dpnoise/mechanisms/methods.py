@@ -75,9 +75,9 @@ from dpnoise.joint.profile import Uncovered
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
-from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
+from dpnoise.noise.families import FAMILIES
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma

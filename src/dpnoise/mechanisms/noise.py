@@ -42,7 +42,7 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
-from dpnoise.privacy.odometer.releases import independent_ledger, spending_of
+from dpnoise.privacy.odometer.releases import independent_ledger, ledger_in, spending_of
 from dpnoise.privacy.profile import response_delta
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class BlockNoise(RealVectorNoise, EqualByValue):
             raise ValueError(message)
         total, more = Ledger(), set()
         for indices, noise in self.blocks:
-            part = noise.spending_in(ball.restricted(indices.tolist()))
+            part = ledger_in(noise, ball.restricted(indices.tolist()))
             if part is None:
                 return None
             total = total.plus(part, 1)
