@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart, Sizes
 
+    NoiseOn = Callable[[Sequence[IntegerPart], float, float], IntegerNoise]  # epsilon and delta
     NoiseAt = Callable[[float], Sequence[IntegerNoise]]  # of each part, by a scale
 
 _STEP, _DOUBLINGS = 0.02, 12  # of the logarithm of a scale; together beyond any range
@@ -280,14 +281,14 @@ def certified_on_parts(
 
 
 def on_set(
-    kind: type[IntegerNoise], ball: Sensitivity, parts: Sequence[IntegerPart], goal: Budget
+    search: NoiseOn, ball: Sensitivity, parts: Sequence[IntegerPart], goal: Budget
 ) -> Calibration:
     """Noise of one distribution for all coordinates of a set, of minimum variance.
 
     `goal` has epsilon and delta; of its sensitivity the set is the whole. ValueError if the family
     has none for such a budget.
     """
-    noise = _ON_SETS[kind](parts, goal.epsilon, goal.delta)
+    noise = search(parts, goal.epsilon, goal.delta)
     delta, names = certified_on_parts([noise] * len(parts), parts, goal.epsilon, goal.delta)
     variance = noise.var()
     return Calibration(
@@ -295,7 +296,7 @@ def on_set(
     )
 
 
-def _laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:
+def laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:
     """Discrete Laplace noise by the largest l1 norm of an integer point, or with delta used."""
     total = sum(part.steps() for part in parts)
     pure = math.inf
@@ -313,7 +314,7 @@ def _laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> D
     return DiscreteLaplace(min(scale, pure))
 
 
-def _gaussian_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteGaussian:
+def gaussian_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteGaussian:
     """Discrete Gaussian noise, sought from the continuous sigma."""
     squares = sum(part.squares for part in parts)
     start = float(gaussian_sigma(epsilon, delta)) * math.sqrt(squares)
@@ -357,10 +358,3 @@ def staircase_for_steps(
         )
         raise ValueError(message)
     return min(found, key=lambda noise: noise.var())
-
-
-_ON_SETS: dict[type[IntegerNoise], Callable[..., IntegerNoise]] = {
-    DiscreteGaussian: _gaussian_on,
-    DiscreteLaplace: _laplace_on,
-    DiscreteStaircase: staircase_for_steps,
-}

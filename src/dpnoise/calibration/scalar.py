@@ -97,7 +97,8 @@ def _truncated_laplace_candidate(epsilon: float, delta: float) -> Candidate | No
     return Candidate(shape, _BELOW * epsilon) if shape >= epsilon > 0.0 else None
 
 
-def _flipped_huber(epsilon: float, delta: float) -> ShapeFamily:
+def flipped_huber(epsilon: float, delta: float) -> ShapeFamily:
+    """Flipped Huber noise, with its account of one coordinate."""
     # Beyond the last shape the tails hold less than delta 1e-19, even times e^epsilon.
     last = math.sqrt(epsilon - math.log(delta) + 45.0)
     return ShapeFamily(
@@ -111,7 +112,8 @@ def _flipped_huber(epsilon: float, delta: float) -> ShapeFamily:
     )
 
 
-def _offset_gaussian(epsilon: float, delta: float) -> ShapeFamily:
+def offset_gaussian(epsilon: float, delta: float) -> ShapeFamily:
+    """Offset symmetric Gaussian noise, with its account of one coordinate."""
     return ShapeFamily(
         make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
         log_delta=offset_gaussian_log_delta,
@@ -122,7 +124,8 @@ def _offset_gaussian(epsilon: float, delta: float) -> ShapeFamily:
     )
 
 
-def _truncated_laplace(epsilon: float, delta: float) -> ShapeFamily:
+def truncated_laplace(epsilon: float, delta: float) -> ShapeFamily:
+    """Truncated Laplace noise, with its account of one coordinate."""
     return ShapeFamily(
         make=lambda b, scale: TruncatedLaplace(scale, b * scale),
         log_delta=truncated_laplace_log_delta,
@@ -134,16 +137,9 @@ def _truncated_laplace(epsilon: float, delta: float) -> ShapeFamily:
     )
 
 
-_FAMILIES = {
-    FlippedHuber: _flipped_huber,
-    OffsetSymmetricGaussian: _offset_gaussian,
-    TruncatedLaplace: _truncated_laplace,
-}
-
-
-def scalar_optimum(kind: type[Noise], budget: Budget) -> Calibration:
-    """Noise of minimum variance for K = 1 and delta > 0, of a family in `_FAMILIES`."""
-    return minimum_variance(_FAMILIES[kind](budget.epsilon, budget.tight.delta), budget)
+def scalar_optimum(shapes: Callable[[float, float], ShapeFamily], budget: Budget) -> Calibration:
+    """Noise of minimum variance for K = 1 and delta > 0, of the family at epsilon and delta."""
+    return minimum_variance(shapes(budget.epsilon, budget.tight.delta), budget)
 
 
 _STEPS = 200

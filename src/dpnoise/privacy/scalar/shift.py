@@ -97,13 +97,9 @@ class NoShift:
         return np.full_like(epsilon, -math.inf), np.full_like(epsilon, -math.inf)
 
 
-_OWN: dict[type[Noise], Callable[..., Shift]] = {
+_OWN: dict[type[Noise | IntegerNoise], Callable[..., Shift]] = {
     Staircase: StaircaseShift,
     Subbotin: SubbotinShift,
-}
-
-
-_INTEGERS: dict[type[IntegerNoise], Callable[..., Shift]] = {
     DiscreteGaussian: IntegerShift,
     DiscreteLaplace: DiscreteLaplaceShift,
     DiscreteStaircase: lambda noise, shift: StaircaseShift(noise.continuous, shift),
@@ -147,7 +143,7 @@ def shifted(noise: Noise | IntegerNoise, shift: float) -> Shift:
     if not d:
         return NoShift()
     if isinstance(noise, IntegerNoise):
-        return _INTEGERS[type(noise)](noise, d)
+        return _OWN[type(noise)](noise, d)
     # By a power of 2, which is exact: then all lengths are moderate.
     factor = 2.0 ** -math.frexp(noise.mean_abs())[1]
     noise, d = noise.scaled(factor), d * Fraction(factor)
