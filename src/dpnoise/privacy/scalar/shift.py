@@ -118,7 +118,7 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
         problems.add(f"noise: expected {expected}, got {noise!r}")
         return
     size = noise.mean_abs()
-    if isinstance(noise, IntegerNoise):
+    if noise.whole:
         size = max(size, 1.0)
         whole = whole_shift(sensitivity)
         got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
