@@ -18,7 +18,7 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import integers, published, scalar, search
-from dpnoise.calibration.budget import Budget, Calibration, check_budget, cross_checked
+from dpnoise.calibration.budget import Calibration, Target, check_budget, cross_checked
 from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.published import (
     BOX,
@@ -171,7 +171,7 @@ def calibrate(
         expected = f"{' or '.join(map(repr, methods))} for {known.name}"
         problems.require(name in methods, "method", expected, method)
         if good:
-            budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+            budget = Target(float(epsilon), float(delta), float(sensitivity), int(dimension))
             check_request(problems, known, budget, name)
     if name == "grid":
         check_grid(problems, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
@@ -193,7 +193,7 @@ def calibrate(
 
 
 def _found(
-    family: Family, budget: Budget, method: str, box: Box, resolution: tuple[int, int]
+    family: Family, budget: Target, method: str, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
     """Noise that a method finds, certified once."""
     kind, calibrator = family.kind, family.calibrator
@@ -241,7 +241,7 @@ def _for_set(
     problems.raise_if_any()
     at_once = sum(part.at_once for part in parts)
     size = float(ball.box[0]) if ball.dimension == 1 else 1.0
-    budget = Budget(float(epsilon), float(delta), size, at_once)
+    budget = Target(float(epsilon), float(delta), size, at_once)
     check_request(problems, known, budget, "exact")
     problems.raise_if_any()
     if ball.dimension == 1:
@@ -254,8 +254,8 @@ def _for_set(
 class Calibrator(NamedTuple):
     """How a family is calibrated, for delta > 0 and for delta = 0 (None: its loss is unbounded)."""
 
-    exact: Callable[[Budget], Calibration]
-    pure: Callable[[Budget], Calibration] | None = None
+    exact: Callable[[Target], Calibration]
+    pure: Callable[[Target], Calibration] | None = None
     methods: tuple[str, ...] = ("exact",)
     shares: tuple[float, float] | None = None  # range of epsilon / K, of staircases
     scalar_only: bool = False  # whether delta > 0 is for one coordinate only
@@ -265,8 +265,8 @@ class Calibrator(NamedTuple):
 
 def _searched(
     one: Callable[[float, float], ShapeFamily],
-    several: Callable[[Budget], VectorFamily],
-    budget: Budget,
+    several: Callable[[Target], VectorFamily],
+    budget: Target,
 ) -> Calibration:
     """Noise found by the search for one coordinate or by that for several."""
     if budget.dimension == 1:
@@ -345,7 +345,7 @@ def read_family(problems: Problems, family: object) -> Family:
     return Family("gaussian", Gaussian, _CALIBRATORS[Gaussian])
 
 
-def check_request(problems: Problems, family: Family, budget: Budget, method: str) -> None:
+def check_request(problems: Problems, family: Family, budget: Target, method: str) -> None:
     """Record what a family cannot do."""
     name, calibrator = family.name, family.calibrator
     if issubclass(family.kind, IntegerNoise):

@@ -63,7 +63,7 @@ from dpnoise.privacy.vector import VectorProfile, vector_profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from dpnoise.calibration.budget import Budget
+    from dpnoise.calibration.budget import Target
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart, Sizes
@@ -78,12 +78,12 @@ _CLIP = 700.0  # of log delta, for the search
 _WIDTHS = 94  # of staircases, up to 2^30
 
 
-def _profile(noise: IntegerNoise, budget: Budget) -> VectorProfile:
+def _profile(noise: IntegerNoise, budget: Target) -> VectorProfile:
     size = int(budget.sensitivity)
     return vector_profile(noise, size, budget.epsilon, copies=budget.dimension)
 
 
-def _found(noise: IntegerNoise, budget: Budget) -> Calibration:
+def _found(noise: IntegerNoise, budget: Target) -> Calibration:
     """Noise with its certified delta; RuntimeError if that is more than the budget's."""
     delta, account = first_account(noise, budget.sensitivity, budget.dimension, budget.epsilon)
     if delta > budget.delta:
@@ -133,7 +133,7 @@ def smallest_scale(
 
 
 def _by_scale(
-    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Budget
+    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Target
 ) -> Calibration:
     """Noise of the smallest private scale."""
     close = CLOSE[budget.dimension > 1]
@@ -149,7 +149,7 @@ def _by_scale(
     return _found(make(scale), budget)
 
 
-def discrete_gaussian(budget: Budget) -> Calibration:
+def discrete_gaussian(budget: Target) -> Calibration:
     """Discrete Gaussian noise for delta > 0, sought from the continuous sigma and below."""
     start = scalar.gaussian_scale(budget)
     found = _by_scale(DiscreteGaussian, (MIN_SIGMA, MAX_SIGMA), start, budget)
@@ -161,7 +161,7 @@ def discrete_gaussian(budget: Budget) -> Calibration:
     return found
 
 
-def _dips(budget: Budget, sigma: float) -> Iterator[float]:
+def _dips(budget: Target, sigma: float) -> Iterator[float]:
     """Where delta may dip below `sigma`, from the smallest on; nothing where it is smooth."""
     size, total = budget.sensitivity, budget.dimension * budget.sensitivity
     if budget.epsilon == 0.0:
@@ -176,7 +176,7 @@ def _dips(budget: Budget, sigma: float) -> Iterator[float]:
             yield dip
 
 
-def discrete_laplace(budget: Budget) -> Calibration:
+def discrete_laplace(budget: Target) -> Calibration:
     """Discrete Laplace noise for delta > 0, sought from the continuous scale."""
     beta = laplace(budget).noise.mean_abs()
     found = _by_scale(DiscreteLaplace, (MIN_BETA, MAX_BETA), beta, budget)
@@ -186,7 +186,7 @@ def discrete_laplace(budget: Budget) -> Calibration:
     return found if found.variance < pure.variance else pure
 
 
-def pure_discrete_laplace(budget: Budget) -> Calibration:
+def pure_discrete_laplace(budget: Target) -> Calibration:
     """(epsilon, 0)-DP discrete Laplace noise: beta = K sensitivity / epsilon, rounded up."""
     exact = budget.dimension * Fraction(budget.sensitivity) / Fraction(budget.epsilon)
     beta = float(exact)
@@ -194,12 +194,12 @@ def pure_discrete_laplace(budget: Budget) -> Calibration:
     return _found(DiscreteLaplace(max(beta, MIN_BETA)), budget)
 
 
-def discrete_staircase(budget: Budget) -> Calibration:
+def discrete_staircase(budget: Target) -> Calibration:
     """Discrete staircase noise for delta > 0, delta used where that gains anything."""
     return discrete_staircase_optimum(budget, pure_discrete_staircase(budget))
 
 
-def pure_discrete_staircase(budget: Budget) -> Calibration:
+def pure_discrete_staircase(budget: Target) -> Calibration:
     """(epsilon, 0)-DP discrete staircase noise: epsilon / K for each coordinate."""
     share, size = equal_share(budget.epsilon, budget.dimension), int(budget.sensitivity)
     return _found(DiscreteStaircase(share, size, best_r(share, size)), budget)
@@ -281,7 +281,7 @@ def certified_on_parts(
 
 
 def on_set(
-    search: NoiseOn, ball: Sensitivity, parts: Sequence[IntegerPart], goal: Budget
+    search: NoiseOn, ball: Sensitivity, parts: Sequence[IntegerPart], goal: Target
 ) -> Calibration:
     """Noise of one distribution for all coordinates of a set, of minimum variance.
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
-    from dpnoise.calibration.budget import Budget
+    from dpnoise.calibration.budget import Target
     from dpnoise.noise.base import Noise
 
     Indices = NDArray[np.intp]
@@ -146,7 +146,7 @@ def _coarse_to_fine(count: int) -> Iterator[int]:
 
 
 def _scalar_search(
-    family: GridFamily, budget: Budget, shapes: Array, scales: Array
+    family: GridFamily, budget: Target, shapes: Array, scales: Array
 ) -> tuple[Array, Array]:
     """The smallest private (shape, scale) of each line, best first, for K = 1."""
     unit, target = budget.sensitivity, math.log(budget.delta)
@@ -163,7 +163,7 @@ def _scalar_search(
 
 
 def _vector_search(
-    family: GridFamily, budget: Budget, shapes: Array, scales: Array
+    family: GridFamily, budget: Target, shapes: Array, scales: Array
 ) -> tuple[Array, Array]:
     """The private (shape, scale) of minimum variance, for several coordinates.
 
@@ -187,13 +187,13 @@ def _vector_search(
     return best
 
 
-def _private(family: GridFamily, budget: Budget, shape: float, scale: float) -> bool:
+def _private(family: GridFamily, budget: Target, shape: float, scale: float) -> bool:
     """Whether noise is certified to keep the budget."""
     return delta_to_compare(family.make(float(shape), float(scale)), budget) <= budget.delta
 
 
 def grid_optimum(
-    family: GridFamily, budget: Budget, box: Box, resolution: tuple[int, int]
+    family: GridFamily, budget: Target, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
     """Private noise of minimum variance on a grid of shape and scale, for a positive delta.
 
@@ -299,7 +299,7 @@ def theorem_8_delta(
     return np.exp(np.minimum(log_delta, 0.0))[()]
 
 
-def sufficient_optimum(budget: Budget) -> Calibration:
+def sufficient_optimum(budget: Target) -> Calibration:
     """Flipped Huber noise of minimum variance under Theorem 8, epsilon and delta positive."""
     dimension = budget.dimension
     family = ShapeFamily(

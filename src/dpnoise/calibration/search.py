@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
-    from dpnoise.calibration.budget import Budget, Calibration
+    from dpnoise.calibration.budget import Calibration, Target
     from dpnoise.noise.base import Noise
 
 # The estimate may be this much below the upper bound that certification asks for. One
@@ -138,7 +138,7 @@ def increasing_root(
 class EqualVarianceSearch:
     """One family (shape, scale) -> noise and one budget for sensitivity 1, delta > 0."""
 
-    def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
+    def __init__(self, make: Callable[[float, float], Noise], budget: Target) -> None:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
         self.loose = self.inaccurate = self.unbounded = 0
@@ -353,7 +353,7 @@ _INVISIBLE, _LONGEST = 1e-14, 300.0
 
 
 @lru_cache(maxsize=256)  # a limit of the searches for other families
-def laplace(budget: Budget) -> Calibration:
+def laplace(budget: Target) -> Calibration:
     """Laplace noise of minimum variance for delta > 0: in closed form for K = 1, else by a root."""
     variance = None
     if budget.dimension == 1:
@@ -361,7 +361,7 @@ def laplace(budget: Budget) -> Calibration:
     return scale_optimum(UNIT_LAPLACE, budget, variance)
 
 
-def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) -> Calibration:
+def scale_optimum(unit: Noise, budget: Target, variance: float | None = None) -> Calibration:
     """Noise of minimum variance for delta > 0, from `unit`, which has scale 1.
 
     `variance` is the minimum for sensitivity 1, where a closed form has it. (epsilon, 0)-DP noise,
@@ -377,7 +377,7 @@ def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) ->
     return found if found.variance < pure.variance else pure
 
 
-def _minimum_variance(unit: Noise, budget: Budget) -> float:
+def _minimum_variance(unit: Noise, budget: Target) -> float:
     """Variance at the scale that spends delta, for sensitivity 1."""
     search = EqualVarianceSearch(lambda _, scale: unit.scaled(scale), budget.unit)
     pure = 0.0
@@ -421,7 +421,7 @@ class VectorFamily(NamedTuple):
     close: bool = False  # whether the kink is sought near `composed`, if there is such a shape
 
 
-def flipped_huber(budget: Budget) -> VectorFamily:
+def flipped_huber(budget: Target) -> VectorFamily:
     """Flipped Huber noise, with the shapes that a search tries."""
     depth = budget.epsilon / budget.dimension - math.log(budget.delta)
     last = math.sqrt(depth + 3.0)
@@ -439,7 +439,7 @@ def flipped_huber(budget: Budget) -> VectorFamily:
     )
 
 
-def offset_gaussian(budget: Budget) -> VectorFamily:  # noqa: ARG001
+def offset_gaussian(budget: Target) -> VectorFamily:  # noqa: ARG001
     """Offset symmetric Gaussian noise, with the shapes that a search tries."""
     return VectorFamily(
         make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
@@ -449,7 +449,7 @@ def offset_gaussian(budget: Budget) -> VectorFamily:  # noqa: ARG001
     )
 
 
-def truncated_laplace(budget: Budget) -> VectorFamily:
+def truncated_laplace(budget: Target) -> VectorFamily:
     """Truncated Laplace noise, with the shapes that a search tries."""
     share = budget.epsilon / budget.dimension
     part = budget.delta / budget.dimension
@@ -463,7 +463,7 @@ def truncated_laplace(budget: Budget) -> VectorFamily:
     )
 
 
-def huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
+def huber(budget: Target) -> VectorFamily:  # noqa: ARG001
     """Huber noise, with the shapes that a search tries."""
     return VectorFamily(
         make=Huber,
@@ -474,7 +474,7 @@ def huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
     )
 
 
-def subbotin(budget: Budget) -> VectorFamily:  # noqa: ARG001
+def subbotin(budget: Target) -> VectorFamily:  # noqa: ARG001
     """Subbotin noise, with the shapes that a search tries."""
     # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
     return VectorFamily(
@@ -556,7 +556,7 @@ def _noise_on_kink(
     return composed, _kink(search, start, step, _FINE_KINK if gain > _SENSITIVE else _ROUGH_KINK)
 
 
-def vector_optimum(shapes: Callable[[Budget], VectorFamily], budget: Budget) -> Calibration:
+def vector_optimum(shapes: Callable[[Target], VectorFamily], budget: Target) -> Calibration:
     """Noise of minimum variance for delta > 0, of the family at a budget.
 
     Certified, and never larger than a limit of the family by more than certification costs;
@@ -588,7 +588,7 @@ def vector_optimum(shapes: Callable[[Budget], VectorFamily], budget: Budget) -> 
 
 
 def _certified_at_shape(
-    family: VectorFamily, one: KnownNoise, variance: float, budget: Budget
+    family: VectorFamily, one: KnownNoise, variance: float, budget: Target
 ) -> Calibration:
     """Certified noise of a shape, of about this variance for sensitivity 1."""
     scale = math.sqrt(variance / family.make(one.shape, 1.0).var())

@@ -265,7 +265,7 @@ def check_claim(
     lower: Fraction | None = None,
     upper: Fraction | None = None,
 ) -> None:
-    """Record of what is wrong with the parts of a claim; None is a part that was not understood."""
+    """What is wrong with a claim is recorded; None is a part that was not understood."""
     if require_relation(problems, relation, IN_SET) and isinstance(sensitivity, Sensitivity):
         try:
             sensitivity.stating(relation)  # type: ignore[arg-type]  # a name, as was checked

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def check_ball(problems: Problems, ball: object) -> None:
-    """Record of a problem unless `ball` is a sensitivity set with a volume."""
+    """A problem is recorded unless `ball` is a sensitivity set with a volume."""
     good = isinstance(ball, Sensitivity)
     problems.require(good, "ball", "a sensitivity set such as Box or L2", ball)
     if isinstance(ball, Sensitivity):

@@ -249,7 +249,7 @@ def steps_needed(dimension: int, epsilon: float) -> float:
 
 
 def check_steps(problems: Problems, dimension: int, epsilon: float) -> None:
-    """Record of a problem unless the density has a manageable number of steps."""
+    """A problem is recorded unless the density has a manageable number of steps."""
     lowest = steps_needed(dimension, 1.0) / _MOST_STEPS
     problems.number("epsilon", epsilon, low=lowest, high=LARGEST_EPSILON)
 

@@ -375,9 +375,7 @@ class Independent:
                     message = f"sensitivity: {expected}, got {exact}"
                     raise ValueError(message)
             shares = _doubles(worst, up=True)
-            if not all(
-                one.log_concave and not one.whole for one, _, _ in shares
-            ):
+            if not all(one.log_concave and not one.whole for one, _, _ in shares):
                 return 1.0
             largest = max(largest, _as_delta(shared_log_delta(shares, epsilon)))
         return largest

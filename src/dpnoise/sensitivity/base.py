@@ -62,12 +62,12 @@ def known(relation: object) -> bool:
 
 
 def check_relation(problems: Problems, relation: object) -> bool:
-    """Record of a problem unless a value names a relation or is None, none stated."""
+    """A problem is recorded unless a value names a relation or is None, none stated."""
     return problems.require(relation is None or known(relation), "relation", _EXPECTED, relation)
 
 
 def require_relation(problems: Problems, relation: object, where: str = "as relation=") -> bool:
-    """Record of a problem unless a value names a relation; `where` says how it can be stated."""
+    """A problem is recorded unless a value names a relation; `where` says how it can be stated."""
     expected = f"{_EXPECTED}, {where}" if relation is None else _EXPECTED
     return problems.require(known(relation), "relation", expected, relation)
 
@@ -83,12 +83,12 @@ def joined(problems: Problems, first: str | None, second: str | None, what: str)
 
 
 def check_size(problems: Problems, name: str, value: object) -> bool:
-    """Record of a problem unless a value can be the size of a set."""
+    """A problem is recorded unless a value can be the size of a set."""
     return problems.number(name, value, low=SMALLEST, high=LARGEST)
 
 
 def check_dimension(problems: Problems, name: str, value: object) -> bool:
-    """Record of a problem unless a value can be a number of coordinates."""
+    """A problem is recorded unless a value can be a number of coordinates."""
     good = is_integer(value) and 1 <= value <= MOST_COORDINATES
     expected = f"an integer from 1 to {MOST_COORDINATES:g}"
     return problems.require(good, name, expected, value)
@@ -422,7 +422,7 @@ class Sensitivity(ABC):
         """The set `factor` D."""
 
     def _require_volume(self) -> None:
-        """Refusal of what needs a volume."""
+        """What needs a volume is refused for a set without one."""
         problems = Problems("noise in the norm of a sensitivity set")
         problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
         problems.raise_if_any()
