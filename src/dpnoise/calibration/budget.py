@@ -130,7 +130,7 @@ class Calibration:
         return self.sensitivity.promise(self.epsilon, self.delta)
 
     def spending(self) -> Ledger:
-        """What one release costs a `dpnoise.Budget`: all its coordinates, and the guarantee certified.
+        """What one release costs a `Budget`: all its coordinates, and the guarantee certified.
 
         A ValueError is raised if it is not known what was asked for.
         """

@@ -228,7 +228,7 @@ class CountProjection:
             return 0.0
         known = all(up >= 0 and down >= 0 for up, down in self.patterns)
         few = sensitivity.differences
-        if few is None or not known:
+        if few is None or few.listed or not known:
             return 0.0
         inside = all(few.holds_pattern(*pattern) for pattern in self.patterns)
         if not inside or not np.min(shares) >= 0.0 or not 0.0 < np.sum(shares) < math.inf:

@@ -139,6 +139,8 @@ def _whole_parts(ball: Sensitivity) -> list[tuple[IntArray, float, int, int]] | 
     for first, factor in ball.factors():
         true, sides, K = factor.differences, factor.box, factor.dimension
         every = first + np.arange(K)
+        if true is not None and true.listed:
+            return None
         if true is not None:
             found.append((every, true.size, 0, true.moved))
         elif factor.body.cut == K:
