@@ -152,6 +152,7 @@ class Workload(Sensitivity):
     at_most: int = field(default=1, kw_only=True)
     exactly: bool = field(default=False, kw_only=True)
 
+    signed = True
     attains = False  # its sums are rounded up
 
     def __post_init__(self) -> None:
@@ -382,13 +383,12 @@ class Workload(Sensitivity):
 
     @classmethod
     def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401  (dense or sparse)
-        """The workload without a relation, for what one person changes in the cells."""
-        exactly = type(cells)._is_exact  # noqa: SLF001  (of the package)
-        stated = cells.relation or type(cells)._own_relation  # noqa: SLF001
-        found = cls(W, at_most=cells.m, exactly=exactly, relation=stated).geometry
+        """The workload for what one person changes in the cells."""
+        found = cls(W, at_most=cells.m, exactly=cells.exactly, relation=cells.relation)
         problems = Problems(_SUBJECT)
-        same = found.cells.geometry == cells.geometry
-        problems.require(same, "cells", f"{found.cells!r}, as many as W has columns", cells)
+        problems.require(
+            found.cells == cells, "cells", f"{found.cells!r}, as many as W has columns", cells
+        )
         problems.raise_if_any()
         return found
 
@@ -428,16 +428,8 @@ class Workload(Sensitivity):
         """The set of the cells, and W."""
         return self.cells, self.W
 
-    def _related(self, relation: str | None) -> Self:
-        """The same set with its relation or none; refused with another one."""
-        self.cells.stating(relation)
-        found = super()._related(relation)
-        vars(found)["cells"] = self.cells
-        return found
-
-    @property
-    def _shown(self) -> Self:
-        """The set with its relation, which its cells need."""
+    def _related(self, relation: str | None) -> Self:  # noqa: ARG002  (any but its own is refused)
+        """The set itself: its form depends on the relation."""
         return self
 
     @cached_property
@@ -562,14 +554,14 @@ class Workload(Sensitivity):
         """The set itself for all answers in their order, else the box around it."""
         if list(coordinates) == list(range(self.dimension)):
             return self
-        return Box(tuple(self.box[list(coordinates)].tolist()))
+        return Box(tuple(self.box[list(coordinates)].tolist()), relation=self.relation)
 
     def _largest_norm_of(self, ball: Sensitivity) -> float:  # noqa: ARG002
         """Infinity: the norms of other sets are not known."""
         return math.inf
 
     @property
-    def flat(self) -> str:
+    def flat(self) -> str:  # type: ignore[override]  # empty for most sets
         """Why volumes are not known."""
         return (
             "the hull of the columns of W is not measured; where these are independent, Laplace "
@@ -586,15 +578,6 @@ class Workload(Sensitivity):
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:  # noqa: ARG002
         """Refused: the hull is not measured."""
         self._refuse()
-
-    @property
-    def unconditional_core(self) -> None:
-        """None: flips of signs lead out of it."""
-        return
-
-    def _unsigned(self, x: Array) -> Array:
-        """The vectors as they are: signs matter."""
-        return x
 
     def _norm(self, x: Array) -> Array:
         """The smallest sum of |u_j| with x = the differences times u, by linear programs."""
