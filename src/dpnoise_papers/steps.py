@@ -5,7 +5,8 @@ sections of the config, the paths that it reads and those that it makes. A job m
 one item, of one data set or hour, or of all cheap items of a paper.
 
 A data set without a local copy is left out of a default run, with what is made of it; its own job,
-which may ask its official address, is asked for instead, and fails where that has none.
+which may ask its official address, is asked for instead, and fails where that has none. A summary
+that is asked for by name needs the data of all its parts.
 
 An optional item has a target of its own (`make deep`, `snakemake more`). The verdicts of a default
 run count its tables where they exist. A table that needs an extra is never made by a default run:
@@ -167,7 +168,7 @@ class Run:
 
     @cache  # noqa: B019 - a run lives as long as its process
     def _maker(self, paper: Paper, name: str) -> tuple[str, str]:
-        """Item and part that make a table; no part for 'table-3/{part}-chosen'."""
+        """Item and part that make a table; no part for 'table-3/{part}'."""
         wanted = name if _is_foreign(name) else f"{paper.id}/{name}"
         for key, (owner, item) in self.items.items():
             for made in item.tables:
@@ -250,6 +251,18 @@ class Run:
         """Prepared data of papers' default items without a copy: their jobs find one or fail."""
         names = set().union(*(self.data[paper.id] for paper in papers)) & set(self.missing)
         return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
+
+    def lacking(self, calls: Iterable[Call], workflow: Any) -> list[str]:  # noqa: ANN401
+        """Prepared data without a copy of parts that calls leave out, where files are asked for.
+
+        `workflow` is Snakemake's, which knows the targets once it plans.
+        """
+        targets = workflow.dag_settings.targets if workflow.is_main_process else ()
+        named = any("/" in target for target in targets)
+        left = {part for call in calls for one in call["tables"] if isinstance(one, dict)
+                for part, path in one.items() if not path}  # fmt: skip
+        names = sorted(left & set(self.missing)) if named else []
+        return [f"{PREPARED}/{name}.npz" for name in names]
 
     @property
     def tasks(self) -> dict[str, str]:

@@ -223,15 +223,6 @@ def test_discrete_gaussian_noise_in_a_ball_costs_little_more_than_its_worst_poin
         )
 
 
-def test_the_renyi_filter_counts_the_box_and_refuses_the_pair_of_the_set():
-    ball = L1(3.0, of=3, relation=R)
-    budget = Budget(5.0, 1e-3, account="renyi-filter", relation=R)
-    with pytest.raises(ValueError, match="noise whose Renyi divergence is known"):
-        budget.spend(DiscreteGaussian(12.6), ball)
-    budget.spend([DiscreteGaussian(12.6)] * 3, ball.box)
-    assert 0.65 < budget.epsilon_of() < 5.0
-
-
 def test_lists_of_continuous_noise_are_charged_for_a_set():
     """Gaussian and Laplace noise by the largest norm in their scales; others for the box."""
     ball = L2(2.0, of=2, relation=R)
@@ -402,6 +393,7 @@ def test_every_estimator(model, data):
     assert len(budget.entries) == 1
 
 
+@pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SmallBudgetWarning")
 def test_clones_and_searches_charge_one_budget_and_warn():
     """Five folds and the refit, each of epsilon 0.1 by pure epsilons."""
     from sklearn.base import clone

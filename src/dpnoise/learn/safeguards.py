@@ -95,6 +95,10 @@ def warn_of_large_delta(
         warnings.warn(message, LargeDeltaWarning, stacklevel=stacklevel + 1)
 
 
+class SmallBudgetWarning(UserWarning):
+    """Warning that a budget is too small for its number of records and of coefficients."""
+
+
 class SeededNoiseWarning(UserWarning):
     """Warning that a private release draws its noise from a seed or generator of the caller.
 

@@ -11,6 +11,7 @@ from dpnoise.noise.exact import Entropy
 from dpnoise.releases.aggregates import count, histogram, quantile, total
 from dpnoise.releases.answers import ReleaseRequest
 from dpnoise.releases.groups import Grouping, grouped_count, grouped_sum
+from dpnoise.releases.linear import linear
 from dpnoise.releases.released import release_found
 from dpnoise.releases.sums import prepared
 from dpnoise.releases.unknown import unknown_histogram
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from dpnoise.mechanisms.noise import Mechanism
     from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.releases.linear import ReleasedWorkload
     from dpnoise.releases.released import Released
 
 
@@ -125,6 +128,62 @@ class Release:
         problems.require(label == "", "label", expected, label)
         drawn = prepared(problems, values, noise, grid)(self._entropy)
         return labelled_like(values, drawn)
+
+    def workload(
+        self,
+        x: ArrayLike,
+        found: Mechanism,
+        *,
+        non_negative: bool = False,
+        budget: Budget | None = None,
+        label: str = "",
+    ) -> ReleasedWorkload:
+        """Private answers to all questions of a workload, and a table that agrees with them.
+
+        Parameters
+        ----------
+        x : array_like, shape (n,)
+            The table: the number of persons in each cell.
+        found : Mechanism
+            What `best` or a row of `compare` found for a `Workload`.
+        non_negative : bool, default False
+            Whether to fit a table without negative entries, by least squares, and to answer by it.
+        budget : Budget, optional
+            Charged for one release before the draw.
+        label : str
+            What the release is called in the budget and in its statement; public.
+
+        Returns
+        -------
+        ReleasedWorkload
+            `value`, shape (K,), are the answers, and `cells`, shape (n,), the table of least
+            squares. Both follow from one release, which is charged once.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        BudgetExceededError
+            If the budget does not allow it; nothing is drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dpnoise import Workload, best, release
+        >>> weeks = Workload.prefix_sums(4, relation="add-remove")
+        >>> found = best(weeks, epsilon=1.0, delta=1e-6)
+        >>> released = release.workload([12, 0, 5, 31], found, non_negative=True)
+        >>> bool(np.all(np.diff(released.value) >= 0.0)), released.cells.shape
+        (True, (4,))
+        """
+        return linear(
+            x,
+            found,
+            non_negative=non_negative,
+            budget=budget,
+            label=label,
+            entropy=self._entropy,
+        )
 
     def count(
         self,

@@ -21,7 +21,6 @@ TEXTS = (
     "link",
     "reproduced",
     "ordering",
-    "misprint",
     "undecided",
     "differs",
     "notrun",
@@ -118,7 +117,9 @@ def test_an_item_shows_its_figure_and_how_it_is_made(text):
 def test_the_totals_are_those_of_the_verdicts(made, text):
     verdicts = read_table(made[1].results / "verdicts.csv")
     own = verdicts[verdicts["kind"] == "printed"]
-    assert f"Of {len(own)} numbers" in text
+    numbers = own[own["form"] == "number"]
+    good = int((numbers["verdict"] == "reproduced").sum())
+    assert f"Of {len(numbers)} printed numbers {good} are reproduced" in text
     for paper, group in own.groupby("paper"):
         count = int((group["verdict"] == "reproduced").sum())
         link = f"paper={paper}&amp;kind=printed&amp;verdict=reproduced"
@@ -191,7 +192,7 @@ def test_the_script_is_a_page_or_three():
     [
         ("table-2", "Table II"),
         ("figure-3a", "Figure 3a"),
-        ("table-3-replicates", "Table III, replicates"),
+        ("table-3-curves", "Table III, curves"),
         ("equation-13", "Equation (13)"),
         ("section-vi-b", "Section VI-B"),
         ("section-2-2", "Section 2.2"),
@@ -218,4 +219,4 @@ def test_no_two_items_of_a_paper_share_a_name(paper):
 def test_numbered_figures_and_tables_come_first():
     assert group_of("figure-3a", judged=True) == "Figures and tables"
     assert group_of("lemma-7", judged=True) == "Theory and text"
-    assert group_of("table-3-sweep", judged=False) == "Beside the paper"
+    assert group_of("table-3-runs", judged=False) == "Beside the paper"

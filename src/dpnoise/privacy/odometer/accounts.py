@@ -1,39 +1,23 @@
-"""The accounts of a `Budget`: exact, or for privacy parameters that are chosen adaptively.
+"""The account of a `Budget`: upper bounds on what all releases together cost.
 
-**Exact**, for parameters fixed in advance. The pair of distributions that dominates a release,
+The pair of distributions that dominates a release,
 whatever its query, is known; so the product of these pairs dominates all releases together, also
 where each query is chosen with the earlier results at hand (Zhu, Dong & Wang, "Optimal accounting
 of differential privacy via characteristic function", AISTATS 2022, Theorem 10). The profile of the
 product is that of a vector query.
 
-Releases on samples, or known by a privacy loss distribution: where the transforms of all other
+Releases on samples: where the transforms of all other
 losses are known, the bounds of `dpnoise.privacy.sampled` for the relation of the ledger count them.
 Else, and where these are wide, dp_accounting does: every release, sampled or not,
 becomes a privacy loss distribution rounded to the pessimistic side (Doroshenko et al., "Connect the
 dots", PoPETs 2022), and these are composed. dp_accounting does not bound its floating-point
 rounding: here it counts as a relative 1e-6 of delta, which is tested and not proved.
-
-**Filters.** Noise, sensitivity and number of releases may depend on earlier results as long as a
-sum of costs stays below a limit fixed in advance. Proofs are in docs/budget.md.
-
-- Gaussian: mu^2 adds up. Gaussian noise has mu = sensitivity / sigma, and an epsilon-private
-  release is dominated by the mu with Phi(mu / 2) = e^epsilon / (1 + e^epsilon). Smith & Thakurta,
-  "Fully adaptive composition for Gaussian differential privacy" (2022).
-- Renyi: divergences of one order add up. Feldman & Zrnic, "Individual privacy accounting via a
-  Renyi filter" (NeurIPS 2021); Whitehouse, Ramdas, Rogers & Wu, "Fully-adaptive composition in
-  differential privacy" (ICML 2023). The divergence of order s > 1 of a dominating pair is
-  log M(s - 1) / (s - 1), with M(c) = E exp(c loss), the transform of `privacy.inversion` (Mironov,
-  "Renyi differential privacy", CSF 2017).
-- Without delta, pure epsilons add up (Rogers, Roth, Ullman & Vadhan, NeurIPS 2016).
-
-`loss_distribution` gives noise in the form that dp_accounting composes.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import math
-from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -42,14 +26,11 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise._imports import imports_of
-from dpnoise._validation import MINIMUM_DELTA, Problems
 from dpnoise.noise.exact import as_double_above
-from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
-from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
-from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
+from dpnoise.privacy.odometer.ledger import Ledger, Sampled, pure_share
+from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.pairs import GAUSSIAN, LAPLACE, POISSON, Kind
 from dpnoise.privacy.vector import (
@@ -57,7 +38,6 @@ from dpnoise.privacy.vector import (
     is_invertible,
     loss_transform,
     profile_of_shares,
-    read_shares,
 )
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
@@ -84,12 +64,6 @@ _INTERVAL = 1e-4  # of losses
 _SMALLEST_NOISE = {GAUSSIAN: 0.2, LAPLACE: 0.05}
 _PEER_ROUNDING = 1e-6
 _WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
-_ROUNDING = 1e-12  # relative, of sums and of the normal quantile
-_SMALL_LOSS = 1.0  # below, of a loss or of mu, what exceeds 1 / 2 is what counts
-_LOG_ERROR = 1e-11  # of a log delta
-_ORDERS = 1.0 + np.geomspace(1e-3, 1e6, 2000)
-_MINIMUM_MU, _MAXIMUM_MU = 1e-90, 1e40  # of Gaussian profiles; a smaller one counts as this
-_LARGEST_MU = 100.0  # of what is left
 _USABLE = 1e-3  # relative error of a transform
 _RENYI_ROUNDING = 2.0**-46
 _LISTED = 1e-11  # of the logarithm of a sum over listed losses
@@ -103,8 +77,6 @@ _STEPS = 200
 
 class ExactAccount:
     """Upper bounds by the exact profile; the relation matters to releases of samples only."""
-
-    adaptive = False
 
     def __init__(self, epsilon: float, delta: float) -> None:
         self.epsilon, self.delta = epsilon, delta
@@ -130,7 +102,7 @@ class ExactAccount:
         basic = ledger.basic
         if basic.epsilon <= self.epsilon and basic.delta <= self.delta:
             return True
-        if self.delta == 0.0 and ledger.sampled and not ledger.given:  # no bound of those is 0
+        if self.delta == 0.0 and ledger.sampled:  # no bound of those is 0
             return not ledger.failure and ledger.pure <= self.epsilon
         return self.delta_of(ledger, self.epsilon, self.delta) <= self.delta
 
@@ -177,17 +149,16 @@ class ExactAccount:
         spent = self.epsilon_of(ledger, self.delta)
         return -as_double_above(Fraction(min(spent, 2.0 * self.epsilon)) - Fraction(self.epsilon))
 
-    def refuse(self, ledger: Ledger) -> str:  # noqa: ARG002  (every release counts)
-        """Why a release cannot be counted, or nothing."""
-        return ""
-
 
 def _parts_of(ledger: Ledger) -> _Parts | None:
     """Samples, other noise and relation, as our own account takes them; None where it does not."""
-    if ledger.given or not is_invertible(equal_groups(ledger.narrow)):
+    if not is_invertible(equal_groups(ledger.narrow)):
         return None
-    known = ((part, n) for part, n in ledger.sampled.items() if isinstance(part, Sampled))
-    return tuple(known), tuple(ledger.narrow.items()), ledger.relation or ADD_REMOVE
+    return (
+        tuple(ledger.sampled.items()),
+        tuple(ledger.narrow.items()),
+        ledger.relation or ADD_REMOVE,
+    )
 
 
 def _composition(parts: _Parts) -> Composition | PairComposition:
@@ -228,10 +199,8 @@ def _has_peer(ledger: Ledger) -> bool:
     return known and importlib.util.find_spec("dp_accounting") is not None
 
 
-def _is_known(part: Sampled | Given, relation: str | None) -> bool:
+def _is_known(part: Sampled, relation: str | None) -> bool:
     """Whether dp_accounting knows a release."""
-    if isinstance(part, Given):
-        return True
     if part.sampling != POISSON or part.multiplier < _SMALLEST_NOISE[part.noise]:
         return False
     return part.noise == GAUSSIAN or relation == ADD_REMOVE
@@ -268,40 +237,23 @@ def _peer_delta(ledger: Ledger, epsilon: float) -> float:
     return min(found * (1.0 + _PEER_ROUNDING), 1.0)
 
 
-def read_distribution(problems: Problems, distribution: Any) -> Ledger:  # noqa: ANN401
-    """One release whose privacy loss distribution is known."""
-    with imports_of("accounting"):
-        from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
-    expected = f"a pessimistic PrivacyLossDistribution on multiples of {_INTERVAL}"
-    if isinstance(distribution, pld.PrivacyLossDistribution):
-        try:
-            pld.identity(value_discretization_interval=_INTERVAL).compose(distribution)
-        except ValueError as error:
-            problems.add(f"distribution: expected {expected}: {error}")
-    else:
-        problems.require(False, "distribution", expected, distribution)
-    return Ledger(sampled={Given(distribution): 1})
-
-
 @lru_cache(maxsize=32)
 def _composed(
-    part: Sampled | Given | tuple[Noise | IntegerNoise, float], count: int, relation: str | None
+    part: Sampled | tuple[Noise | IntegerNoise, float], count: int, relation: str | None
 ) -> Any:  # noqa: ANN401
     """The privacy loss distribution of `count` equal releases."""
     with imports_of("accounting"):
         from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
         from dp_accounting.privacy_accountant import NeighboringRelation  # noqa: PLC0415
-    if isinstance(part, Given):
-        one = part.distribution
-    elif isinstance(part, Sampled) and not _is_known(part, relation):
+    if isinstance(part, Sampled) and not _is_known(part, relation):
         message = (
             "budget: noise: expected Gaussian noise on Poisson samples, or Laplace noise on them "
             f"for {ADD_REMOVE!r}, of multipliers from {_SMALLEST_NOISE[part.noise]:g}, beside "
-            "noise whose transform is not known in closed form, or privacy loss distributions, got "
+            "noise whose transform is not known in closed form, got "
             f"{part.noise} noise of {part.multiplier:g} on samples ({part.sampling})"
         )
         raise ValueError(message)
-    elif isinstance(part, Sampled) and part.noise == LAPLACE:
+    if isinstance(part, Sampled) and part.noise == LAPLACE:
         one = pld.from_laplace_mechanism(
             part.multiplier,
             value_discretization_interval=_INTERVAL,
@@ -319,122 +271,10 @@ def _composed(
             neighboring_relation=neighbours,
         )
     elif isinstance(part[0], ListedLoss):
-        one = loss_distribution(*pure_share(part[0].largest_loss(1.0)), interval=_INTERVAL)
+        one = loss_distribution(*pure_share(part[0].largest_loss(1.0)))
     else:
-        one = loss_distribution(*part, interval=_INTERVAL)
+        one = loss_distribution(*part)
     return one.self_compose(count)
-
-
-class _Filter(ABC):
-    """What both filters share."""
-
-    adaptive = True
-
-    def __init__(self, epsilon: float, delta: float) -> None:
-        self.epsilon, self.delta = epsilon, delta
-
-    @abstractmethod
-    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
-        """An epsilon for the cost of everything at a delta."""
-
-    def keeps(self, ledger: Ledger) -> bool:
-        """Whether everything is within the budget."""
-        return self.epsilon_of(ledger, self.delta) <= self.epsilon
-
-    def refuse(self, ledger: Ledger) -> str:
-        """Why a release cannot be counted, or nothing."""
-        if ledger.failure or ledger.sampled:
-            return "a release without its own delta, and no sampled one, for a filter"
-        return ""
-
-
-def gaussian_mu(noise: Noise | IntegerNoise, size: float) -> float:
-    """The smallest known mu for which a coordinate is mu-Gaussian differentially private."""
-    if isinstance(noise, Gaussian):
-        return size / noise.sigma * (1.0 + _ROUNDING)
-    loss = as_double_above(noise.largest_loss(size))
-    if loss == math.inf:
-        return math.inf
-    if loss < _SMALL_LOSS:  # 1 / (1 + e^loss) would round to 1 / 2
-        mu = 2.0 * math.sqrt(2.0) * float(special.erfinv(math.tanh(0.5 * loss)))
-    else:
-        mu = -2.0 * float(special.ndtri_exp(special.log_expit(-loss)))
-    return mu * (1.0 + _ROUNDING)
-
-
-def _total_mu(ledger: Ledger) -> float:
-    squares = (count * gaussian_mu(*share) ** 2 for share, count in ledger.shares.items())
-    return math.sqrt(math.fsum(squares)) * (1.0 + _ROUNDING)
-
-
-class GaussianFilter(_Filter):
-    """A limit on the sum of mu^2."""
-
-    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
-        """The epsilon of Gaussian noise with this mu."""
-        mu = _total_mu(ledger)
-        if mu == 0.0 or delta == 0.0:
-            return 0.0 if mu == 0.0 else math.inf
-        if mu > _MAXIMUM_MU:
-            return math.inf
-        return float(epsilon_at(Gaussian(1.0), max(mu, _MINIMUM_MU), delta))
-
-    def refuse(self, ledger: Ledger) -> str:
-        """Why a release cannot be counted, or nothing."""
-        if math.isinf(_total_mu(ledger)):
-            return "Gaussian noise or noise with a bounded privacy loss for the Gaussian filter"
-        return super().refuse(ledger)
-
-    def pure_left(self, ledger: Ledger) -> float:
-        """Epsilon of a release without delta that still fits."""
-        spent = _total_mu(ledger)
-        aim = max(self.delta * (1.0 - _LOG_ERROR), MINIMUM_DELTA)
-        most = (1.0 - 4.0 * _ROUNDING) / float(gaussian_sigma(self.epsilon, aim))
-        low = min(math.sqrt(max((most - spent) * (most + spent), 0.0)), _LARGEST_MU)
-        if low < _SMALL_LOSS:
-            return 2.0 * math.atanh(math.erf(low / math.sqrt(8.0))) * (1.0 - _ROUNDING)
-        return float(special.log_ndtr(0.5 * low) - special.log_ndtr(-0.5 * low))
-
-
-def _conversion(order: float, delta: float) -> float:
-    """What epsilon exceeds the divergence of an order by, at most.
-
-    Canonne, Kamath & Steinke (NeurIPS 2020), Proposition 12.
-    """
-    rest = math.log1p(-1.0 / order) - (math.log(delta) + math.log(order)) / (order - 1.0)
-    return rest + _ROUNDING * (1.0 + abs(rest))
-
-
-class RenyiFilter(_Filter):
-    """A limit on the sum of divergences of one order, the best one for Gaussian noise."""
-
-    def __init__(self, epsilon: float, delta: float) -> None:
-        super().__init__(epsilon, delta)
-        limits = [(epsilon - _conversion(order, delta)) / order for order in map(float, _ORDERS)]
-        self.order = float(_ORDERS[int(np.argmax(limits))])
-
-    def _cost(self, ledger: Ledger) -> float:
-        return float(renyi_divergences(ledger, np.array([self.order]))[0])
-
-    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
-        """The epsilon of the sum of divergences."""
-        cost = self._cost(ledger)
-        if cost == 0.0 or delta == 0.0:
-            return 0.0 if cost == 0.0 else math.inf
-        found = max(cost + _conversion(self.order, delta), 0.0)
-        return min(found, as_double_above(ledger.pure))
-
-    def refuse(self, ledger: Ledger) -> str:
-        """Why a release cannot be counted, or nothing."""
-        if math.isinf(self._cost(ledger)) and not super().refuse(ledger):
-            return "noise whose Renyi divergence is known for the Renyi filter"
-        return super().refuse(ledger)
-
-    def pure_left(self, ledger: Ledger) -> float:
-        """Epsilon of a release without delta that still fits: at most this divergence."""
-        rest = self.epsilon - _conversion(self.order, self.delta) - self._cost(ledger)
-        rest = max(rest * (1.0 - 1e-9), 0.0)
-        return max(rest, math.sqrt(2.0 * rest / self.order)) * (1.0 - _ROUNDING)
 
 
 def _listed_moments(noise: ListedLoss, c: Array) -> Array:
@@ -515,58 +355,16 @@ def concentrated(ledger: Ledger, delta: float) -> ZCDP:
 
 
 def loss_distribution(
-    noise: Noise | IntegerNoise, sensitivity: float, *, interval: float = 1e-4
+    noise: Noise | IntegerNoise, sensitivity: float, *, interval: float = _INTERVAL
 ) -> Any:  # noqa: ANN401  (a class of an optional package)
-    """The privacy loss distribution of a noise in the form that dp_accounting composes.
+    """A privacy loss distribution of dp_accounting, on multiples of `interval`, above a noise.
 
-    Parameters
-    ----------
-    noise : Noise or IntegerNoise
-        The noise of a number.
-    sensitivity : float
-        The largest change of the number between neighbouring data sets, positive.
-    interval : float
-        Distance between the losses that the distribution is rounded to, from 1e-6 to 1.
-
-    Returns
-    -------
-    dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
-        The least distribution on multiples of `interval` whose profile is nowhere below that of the
-        noise. `Budget.spend_distribution` takes it back, alone or composed with others.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the losses have more than 2 million multiples of
-        `interval`.
-    ModuleNotFoundError
-        Without dp_accounting (the extra `accounting`).
-
-    Notes
-    -----
-    Proved: the profile of the distribution is at least that of the noise at every epsilon, since
-    it connects points of a convex function of e^epsilon. Not proved: the rounding of dp_accounting.
-
-    References
-    ----------
-    Doroshenko, Ghazi, Kamath, Kumar & Manurangsi, "Connect the dots: tighter discrete
-    approximations of privacy loss distributions" (PoPETs 2022), Algorithm 1.
-
-    Examples
-    --------
-    >>> from dpnoise import FlippedHuber, loss_distribution
-    >>> one = loss_distribution(FlippedHuber(0.5, 3.0), sensitivity=1.0)
-    >>> round(float(one.self_compose(5).get_epsilon_for_delta(1e-6)), 3)
-    3.508
+    Its profile connects points of that of the noise, a convex function of e^epsilon, and so is
+    nowhere below it (Doroshenko et al. 2022, Algorithm 1). A ValueError is raised if the losses
+    have more than 2 million multiples of `interval`.
     """
     with imports_of("accounting"):
         from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415
-    problems = Problems("loss_distribution")
-    read_shares(problems, noise, sensitivity, 1)
-    problems.number("interval", interval, low=1e-6, high=1.0)
-    problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
-    problems.raise_if_any()
-    sensitivity, interval = float(sensitivity), float(interval)
     most = _largest_multiple(noise, sensitivity, interval)
     epsilons = interval * np.arange(most + 1)
     above = np.exp(log_privacy_profile(noise, sensitivity, epsilons) + _PROFILE_ROUNDING)
@@ -584,8 +382,8 @@ def _largest_multiple(noise: Noise | IntegerNoise, sensitivity: float, interval:
     most = steps[beyond[:-1]]
     if not most.size:
         raise ValueError(
-            f"loss_distribution: interval: expected more for {noise!r} at sensitivity "
-            f"{sensitivity!r}, whose losses reach beyond {_MOST_POINTS // 2} intervals, "
-            f"got {interval!r}"
+            f"budget: noise: expected noise whose losses reach no further than "
+            f"{_MOST_POINTS // 2 * interval:g} beside samples, got {noise!r} at sensitivity "
+            f"{sensitivity!r}"
         )
     return int(most[0])

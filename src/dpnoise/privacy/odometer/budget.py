@@ -9,7 +9,6 @@ import numpy as np
 from dpnoise._validation import Problems, floats
 from dpnoise.privacy.odometer.accounts import (
     concentrated,
-    read_distribution,
     renyi_divergences,
 )
 from dpnoise.privacy.odometer.ledger import (
@@ -77,13 +76,6 @@ class Budget:
         From 0 to 1e4.
     delta : float
         0, or from 1e-300 to below 1.
-    account : {"exact", "gaussian-filter", "renyi-filter"}
-        How releases are added up. "exact": by the profile of everything together, for privacy
-        parameters (noise, sensitivity, number) that do not depend on results; which queries are
-        asked, and when to stop, may. The filters hold where the parameters depend on earlier
-        results too: "gaussian-filter" adds mu^2 and loses nothing for Gaussian noise,
-        "renyi-filter" adds Renyi divergences of one order and suits Laplace noise among many
-        releases. Without delta every account adds pure epsilons, which is such a filter.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for all entries: one person more or less, or one person
         replaced by another. Entries that state no relation are then for this one; without it each
@@ -93,14 +85,14 @@ class Budget:
     ----------
     epsilon, delta : float
         The budget.
-    account : str
-        As given.
     relation : str or None
         As given, or that of the first entry; None before it.
     path : pathlib.Path or None
         The file that its ledger lives in; None where that is the memory of this process.
     adaptive : bool
-        Whether the guarantee covers privacy parameters that depend on earlier results.
+        Whether noise, sensitivities and numbers of the releases so far may have depended on earlier
+        results: where delta is 0, and where all of them are Gaussian noise. Elsewhere only which
+        queries are asked, and when to stop, may.
 
     Raises
     ------
@@ -134,11 +126,10 @@ class Budget:
         epsilon: float,
         delta: float = 0.0,
         *,
-        account: str = "exact",
         relation: str | None = None,
     ) -> None:
         problems = Problems("budget")
-        terms = read_terms(problems, epsilon, delta, account, relation)
+        terms = read_terms(problems, epsilon, delta, relation)
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)
         self._begin(terms, _Spent(Ledger(), [], 0), Memory())
@@ -146,8 +137,7 @@ class Budget:
     def _begin(self, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> None:
         """Take what is promised, what was spent, and where the ledger lives."""
         self._terms, self._account = terms, terms.account
-        self.epsilon, self.delta, self.account = terms.epsilon, terms.delta, terms.name
-        self.adaptive = terms.delta == 0.0 or terms.account.adaptive
+        self.epsilon, self.delta = terms.epsilon, terms.delta
         self._spent = spent  # replaced as a whole, so that readers need no lock
         self._home = home
 
@@ -164,6 +154,11 @@ class Budget:
         return self._terms.relation or self._ledger.relation
 
     @property
+    def adaptive(self) -> bool:
+        """Whether parameters of the releases so far may have depended on earlier results."""
+        return self.delta == 0.0 or self._ledger.all_gaussian
+
+    @property
     def path(self) -> Path | None:
         """The file that its ledger lives in, or None."""
         return self._home.path
@@ -177,7 +172,7 @@ class Budget:
         if self.path is not None:
             return f"Budget.open({str(self.path)!r})"
         return (
-            f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, account={self.account!r}, "
+            f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, "
             f"relation={self._terms.relation!r})"
         )
 
@@ -262,7 +257,7 @@ class Budget:
         Raises
         ------
         ValueError
-            If an entry is a privacy loss distribution of another package, or a user's own noise.
+            If an entry has a user's own noise.
         """
         return written(self._terms.stated, self.entries)
 
@@ -307,7 +302,6 @@ class Budget:
         epsilon: float,
         delta: float = 0.0,
         *,
-        account: str = "exact",
         relation: str | None = None,
     ) -> Budget:
         """A budget whose ledger lives in a new file, for several runs and processes.
@@ -319,7 +313,7 @@ class Budget:
         ----------
         path : str or os.PathLike
             The file, which must not be there; its folder must.
-        epsilon, delta, account, relation : float, float, str and str or None
+        epsilon, delta, relation : float, float and str or None
             As for `Budget`.
 
         Returns
@@ -346,7 +340,7 @@ class Budget:
         0.75
         """
         problems = Problems("budget")
-        terms = read_terms(problems, epsilon, delta, account, relation)
+        terms = read_terms(problems, epsilon, delta, relation)
         file = LedgerFile(read_path(problems, path, new=True))
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)
@@ -458,8 +452,8 @@ class Budget:
         Raises
         ------
         ValueError
-            If an argument is out of range, no relation is stated or another one than that of the
-            budget, or the account cannot count such a release.
+            If an argument is out of range, or no relation is stated or another one than that of the
+            budget.
         BudgetExceededError
             If the budget does not allow it. In either case nothing is recorded.
         ModuleNotFoundError
@@ -492,7 +486,7 @@ class Budget:
         Parameters
         ----------
         epsilon, delta : float
-            Of one of them: epsilon from 0 to 700, delta in [0, 1), and 0 for a filter.
+            Of one of them: epsilon from 0 to 700, delta in [0, 1).
         times : int
             How many, from 1 to 1e8.
         relation : {"add-remove", "replace-one"}, optional
@@ -513,37 +507,6 @@ class Budget:
         release = pure_release(problems, epsilon, delta) if good else Ledger()
         what = f"({epsilon!r}, {delta!r})-DP"
         self._record(problems, Entry(what, count, release, label), relation)
-
-    def spend_distribution(
-        self,
-        distribution: Any,  # noqa: ANN401
-        times: int = 1,
-        *,
-        relation: str | None = None,
-        label: str = "",
-    ) -> None:
-        """Record of mechanisms whose privacy loss distribution is known, as dp_accounting has it.
-
-        Parameters
-        ----------
-        distribution : dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
-            Of one of them, pessimistic, on multiples of 1e-4 (see `dpnoise.loss_distribution`).
-        times : int
-            How many, from 1 to 1e8.
-        relation : {"add-remove", "replace-one"}, optional
-            Which data sets are neighbours; needed unless the budget states it.
-        label : str
-            As for `spend`.
-
-        Raises
-        ------
-        ValueError, BudgetExceededError, ModuleNotFoundError
-            As for `spend`.
-        """
-        problems = Problems("budget")
-        release = read_distribution(problems, distribution)
-        count = read_times(problems, times)
-        self._record(problems, Entry("privacy loss distribution", count, release, label), relation)
 
     def _record(self, problems: Problems, new: Entry, relation: str | None) -> None:
         """Record of a checked release with its relation, unless it exceeds the budget.
@@ -577,9 +540,7 @@ class Budget:
         Returns
         -------
         float
-            For the exact account within about 1e-7 of the smallest one; infinite if there is none.
-            For a filter it is what its cost stands for: only the budget itself is guaranteed where
-            parameters were chosen adaptively.
+            Within about 1e-7 of the smallest one; infinite if there is none.
 
         Raises
         ------
@@ -596,17 +557,14 @@ class Budget:
     def remaining(self) -> float:
         """Epsilon of a release without delta that still fits, rounded down.
 
-        For the exact account it is the budget's epsilon less `epsilon_of()`. Releases of other
-        kinds may fit where it is small: `spend` decides.
+        It is the budget's epsilon less `epsilon_of()`. Releases of other kinds may fit where it is
+        small: `spend` decides.
         """
         return max(0.0, self._account.pure_left(self._ledger))  # not -0.0
 
     def _allows(self, one: Ledger, times: int) -> bool:
         """Whether releases that cost so much each would be within the budget; nothing is spent."""
-        known = self._now().ledger
-        if self._account.refuse(one):
-            return False
-        return self._account.keeps(known.plus(one, times))
+        return self._account.keeps(self._now().ledger.plus(one, times))
 
     def zcdp(self) -> ZCDP:
         """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""

@@ -65,6 +65,7 @@ CONCENTRATED = "noise with the largest concentrated bound of the set"
 CERTIFIED = "randomized response with the certified epsilon and delta"
 _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 _VERSION = 2
+EXACT = "exact"  # the account, of which earlier versions had others
 _KIND = "dpnoise budget"
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
@@ -87,13 +88,6 @@ class Sampled(NamedTuple):
     sampling: str = POISSON
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """A release whose privacy loss distribution is known in the form of dp_accounting."""
-
-    distribution: Any
-
-
 class Stated(NamedTuple):
     """A guarantee (epsilon, delta) in exact numbers; epsilon may be infinite."""
 
@@ -111,7 +105,7 @@ class Ledger:
     """Everything released so far.
 
     `shares` are coordinates, noise and sensitivity, with how many there are; `sampled` are releases
-    of Poisson samples, and those given by their privacy loss distribution, with their number;
+    of samples, with their number;
     `failure` is the sum of the probabilities with which a release may break what is said of it;
     `relation` is that of all, None before the first. `stated` is an (epsilon, delta) that was
     proved of the whole in another way, None where there is nothing but the rest. `counted_as` says
@@ -120,7 +114,7 @@ class Ledger:
 
     shares: Shares = field(default_factory=dict)
     failure: Fraction = Fraction(0)
-    sampled: dict[Sampled | Given, int] = field(default_factory=dict)
+    sampled: dict[Sampled, int] = field(default_factory=dict)
     relation: str | None = None
     stated: Stated | None = None
     counted_as: str = field(default="", compare=False)
@@ -151,9 +145,10 @@ class Ledger:
         return sum((count * Fraction(loss) for loss, count in losses), Fraction(0))
 
     @property
-    def given(self) -> bool:
-        """Whether some releases are known by their privacy loss distribution alone."""
-        return any(isinstance(part, Given) for part in self.sampled)
+    def all_gaussian(self) -> bool:
+        """Whether there is nothing but Gaussian noise, not on samples."""
+        plain = not self.failure and not self.sampled
+        return plain and all(isinstance(noise, Gaussian) for noise, _ in self.shares)
 
     @property
     def countable(self) -> Shares:
@@ -182,9 +177,9 @@ def _sum(first: dict[Any, int], second: dict[Any, int], times: int) -> dict[Any,
     return result
 
 
-def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:
+def _sampled_loss(part: Sampled, relation: str | None) -> float:
     """An upper bound on the loss of one release of a sample, the larger where none is stated."""
-    if isinstance(part, Given) or part.noise == GAUSSIAN:
+    if part.noise == GAUSSIAN:
         return math.inf
     sides = (REMOVED, ADDED) if relation == ADD_REMOVE else (REPLACED,)
     kind = Kind(*part)
@@ -194,7 +189,7 @@ def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:
 def has_gaussian(ledger: Ledger) -> bool:
     """Whether Gaussian noise is among the releases, on samples or not."""
     return any(isinstance(noise, Gaussian) for noise, _ in ledger.shares) or any(
-        isinstance(part, Sampled) and part.noise == GAUSSIAN for part in ledger.sampled
+        part.noise == GAUSSIAN for part in ledger.sampled
     )
 
 
@@ -325,13 +320,6 @@ def _written_sample(part: Sampled, count: int) -> dict[str, Any]:
 def _written_entry(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     one = entry.one
-    given = [part for part in one.sampled if not isinstance(part, Sampled)]
-    if given:
-        message = (
-            f"budget: entry {entry.what!r}: expected noise and sensitivity to be written, got a "
-            "privacy loss distribution of another package, which cannot be checked on reading"
-        )
-        raise ValueError(message)
     more = {"label": entry.label, "date": entry.date}
     return {
         "what": entry.what,
@@ -342,10 +330,7 @@ def _written_entry(entry: Entry) -> dict[str, Any]:
             {"noise": _written(noise), "sensitivity": size, "number": count}
             for (noise, size), count in one.shares.items()
         ],
-        "sampled": [
-            _written_sample(part, count)  # type: ignore[arg-type]
-            for part, count in one.sampled.items()
-        ],
+        "sampled": [_written_sample(part, count) for part, count in one.sampled.items()],
         "failure": _text(one.failure),
         "stated": None if one.stated is None else [_text(part) for part in one.stated],
     }
@@ -403,6 +388,8 @@ def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str
     versions = {_VERSION, 1} if edited and old else {_VERSION}
     same = type(found["version"]) is int and found["version"] in versions
     problems.require(same, "version", f"{_VERSION}, which this version reads", found["version"])
+    expected = f"{EXACT!r}, the account that this version has"
+    problems.require(found["account"] == EXACT, "account", expected, found["account"])
     listed = isinstance(found["entries"], list)
     problems.require(listed, "entries", "a list", type(found["entries"]).__name__)
     if not edited and found["digest"] != _digest(found):

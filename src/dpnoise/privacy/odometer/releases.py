@@ -46,7 +46,6 @@ from dpnoise.privacy.odometer.ledger import (
     CONCENTRATED,
     LAPLACE,
     RESPONSE,
-    Given,
     Ledger,
     Sampled,
     guaranteed,
@@ -156,7 +155,7 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         expected = "none beside a mechanism that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
         step = Sampled(*noise.sampled_step)
-        parts: dict[Sampled | Given, int] = {step: 1} if step.rate > 0.0 else {}
+        parts: dict[Sampled, int] = {step: 1} if step.rate > 0.0 else {}
         # Samples of a fixed size have bounds for one relation only.
         return Ledger(sampled=parts, relation=REPLACE_ONE if step.sampling == FIXED else None)
     for one in noise if isinstance(noise, list | tuple) else (noise,):

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import Problems
-from dpnoise.privacy.odometer.accounts import ExactAccount, GaussianFilter, RenyiFilter
+from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import (
+    EXACT,
     Entry,
     Ledger,
-    Sampled,
     has_gaussian,
     read_document,
     read_entry,
@@ -26,8 +26,6 @@ from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
 
 
 class BudgetExceededError(ValueError):
@@ -45,35 +43,31 @@ class BudgetExceededError(ValueError):
 
 
 class Terms(NamedTuple):
-    """A checked budget: what is promised, by which account, and the relation if it was stated."""
+    """A checked budget: what is promised, the relation if it was stated, and the account."""
 
     epsilon: float
     delta: float
-    name: str
     relation: str | None
-    account: ExactAccount | GaussianFilter | RenyiFilter
+    account: ExactAccount
 
     @property
     def stated(self) -> dict[str, Any]:
         """What a ledger says of the budget itself."""
-        names = ("epsilon", "delta", "account", "relation")
-        return dict(zip(names, self[:4], strict=True))
+        promise = {"epsilon": self.epsilon, "delta": self.delta}
+        return {**promise, "account": EXACT, "relation": self.relation}
 
     def accepted(
         self, problems: Problems, before: Ledger, entry: Entry, relation: str | None
     ) -> Entry:
         """An entry with its relation, as it is recorded after others; ValueError if it is not."""
-        what, times, release = entry.what, entry.times, entry.one
+        what, release = entry.what, entry.one
         stated = self.relation if relation is None else relation
         if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
             joined(problems, self.relation or before.relation, stated, "all that a Budget counts")
             if stated != REPLACE_ONE and release.sampled:
-                fixed = any(isinstance(p, Sampled) and p.sampling == FIXED for p in release.sampled)
+                fixed = any(p.sampling == FIXED for p in release.sampled)
                 expected = f"{REPLACE_ONE!r} for samples of a fixed size"
                 problems.require(not fixed, "relation", expected, stated)
-        if not problems.found:
-            reason = self.account.refuse(release)
-            problems.require(not reason, "noise", reason, f"{times} times {what}")
         problems.raise_if_any()
         if release.counted_as:
             what = f"{what} (counted as {release.counted_as})"
@@ -118,22 +112,16 @@ def read_terms(
     problems: Problems,
     epsilon: float,
     delta: float,
-    account: object,
     relation: str | None,
 ) -> Terms | None:
     """A budget, or None if something is wrong with it; problems are recorded."""
     before = len(problems.found)
     problems.budget(epsilon, delta)
-    known = isinstance(account, str) and account in ACCOUNTS
-    problems.require(known, "account", " or ".join(map(repr, ACCOUNTS)), account)
     check_relation(problems, relation)
     if len(problems.found) > before:
         return None
     pair = float(epsilon), float(delta)
-    kind: type[ExactAccount | GaussianFilter | RenyiFilter] = ExactAccount
-    if pair[1] > 0.0 and account != "exact":
-        kind = GaussianFilter if account == "gaussian-filter" else RenyiFilter
-    return Terms(*pair, str(account), relation, kind(*pair))
+    return Terms(*pair, relation, ExactAccount(*pair))
 
 
 def read_ledger(text: object, *, edited: bool) -> tuple[Terms, list[Entry], Ledger]:
@@ -144,7 +132,7 @@ def read_ledger(text: object, *, edited: bool) -> tuple[Terms, list[Entry], Ledg
     terms, entries = None, []
     if data:
         entries = [read_entry(problems, k, one) for k, one in enumerate(data["entries"])]
-        stated = (data[name] for name in ("epsilon", "delta", "account", "relation"))
+        stated = (data[name] for name in ("epsilon", "delta", "relation"))
         terms = read_terms(problems, *stated)
     problems.raise_if_any()
     assert terms is not None  # noqa: S101  (or refused)

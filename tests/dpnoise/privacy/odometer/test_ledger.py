@@ -24,7 +24,6 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.privacy.odometer.accounts import _own_epsilon
-from dpnoise.privacy.odometer.terms import ACCOUNTS
 
 
 @cache
@@ -45,16 +44,8 @@ def spent():
     return budget
 
 
-@pytest.mark.parametrize("account", ACCOUNTS)
-def test_it_goes_on_where_it_was(account):
-    if account == "gaussian-filter":
-        budget = Budget(9.0, 1e-5, account=account)
-        budget.spend(Gaussian(4.0), 1.0, times=5, relation="replace-one")
-    elif account == "renyi-filter":
-        budget = Budget(9.0, 1e-5, account=account, relation="add-remove")
-        budget.spend(Laplace(3.0), 0.1)
-    else:
-        budget = spent()
+def test_it_goes_on_where_it_was():
+    budget = spent()
     text = budget.to_json()
     found = Budget.from_json(text.encode())
     assert found.to_json() == text
@@ -70,7 +61,7 @@ CHANGES = [
     (lambda data: data.update(version=True), "version: expected 2"),
     (lambda data: data.update(kind="certificate"), "kind: expected 'dpnoise budget'"),
     (lambda data: data.update(epsilon=-1.0), "epsilon: expected"),
-    (lambda data: data.update(account="best"), "account: expected"),
+    (lambda data: data.update(account="renyi-filter"), "account: expected 'exact'"),
     (lambda data: data.update(relation="both"), "relation: expected"),
     (lambda data: data.update(entries={}), "entries: expected a list"),
     (lambda data: data.update(digest=1, epsilon=None), "epsilon: expected"),
