@@ -44,6 +44,7 @@ from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger, spending_of
 from dpnoise.privacy.profile import response_delta
+from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -359,6 +360,13 @@ class Mechanism(EqualByValue):
         return self.request.dimension
 
     @property
+    def summary(self) -> str:
+        """Noise and set in few words, as the entry of a budget has them."""
+        many = f"{self.dimension} numbers" if self.dimension > 1 else "one number"
+        noise = f"noise: {self.name}, standard deviation {self.std:.4g}"
+        return f"{many}; {noise}; one person's change: {self.sensitivity.words}"
+
+    @property
     def relation(self) -> str | None:
         """Which data sets are neighbours; None if the set does not state it."""
         return self.sensitivity.relation
@@ -369,13 +377,28 @@ class Mechanism(EqualByValue):
         return self.request.epsilon
 
     @property
+    def times(self) -> int:
+        """How many releases, each with fresh noise, the guarantee is for together."""
+        return self.request.times
+
+    @property
     def promise(self) -> str:
         """The guarantee in one sentence; it says so if the set states no relation."""
-        return self.sensitivity.promise(self.epsilon, self.delta)
+        if self.times == 1:
+            return self.sensitivity.promise(self.epsilon, self.delta)
+        change = f"{self.sensitivity.words}, released {self.times} times"
+        return promise(self.relation, change, self.epsilon, self.delta)
 
     def spending(self) -> Ledger:
-        """What one release costs a `Budget`: by the account of the noise, and as certified."""
-        return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
+        """What one release costs a `Budget`: by the account of the noise, and as certified.
+
+        Of several releases that are certified together it is that of one, by the noise alone.
+        """
+        if self.times == 1:
+            return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
+        found = self.noise.spending_in(self.sensitivity)
+        assert found is not None  # noqa: S101  (or it was not found)
+        return replace(found, relation=self.relation)
 
     @cached_property
     def variances(self) -> Array:

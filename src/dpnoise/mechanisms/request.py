@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._results import EqualByValue
-from dpnoise._validation import Problems, floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
@@ -148,6 +148,7 @@ ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 _HIGH, _LOWEST = 6.0, 1e-40  # power and least weight of scales for the largest error
 _LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added
 _MOST_COORDINATES = 10**6
+_MOST_TIMES = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +168,8 @@ class Request(EqualByValue):
     integer : bool, optional
         Whether the noise is on the integers: True or False, or None for either, where the answers
         are whole numbers.
+    times : int
+        How many releases with fresh noise the budget is for.
     """
 
     sensitivity: Sensitivity
@@ -175,6 +178,7 @@ class Request(EqualByValue):
     error: str
     weights: Array
     integer: bool | None = False
+    times: int = 1
 
     @cached_property
     def discrete(self) -> bool:
@@ -240,8 +244,17 @@ class Request(EqualByValue):
 
     @cached_property
     def floor(self) -> float:
-        """Proved lower bound on the error of any additive noise, `bounded` says which."""
-        return mean_floor(self)
+        """Proved lower bound on the error of any additive noise, `bounded` says which.
+
+        For several releases of n times that of one where it is about the variance, as their mean is
+        an answer, too; else of one, which keeps the budget as well.
+        """
+        if self.times == 1:
+            return mean_floor(self)
+        one = replace(self, times=1)
+        if self.bounded != "variance" or (self.integer and not self.sensitivity.is_whole):
+            return mean_floor(one)
+        return self.times * mean_floor(replace(one, integer=False))  # means are no integers
 
     @property
     def floor_words(self) -> str:
@@ -272,6 +285,7 @@ def read_request(
     family: str | None = None,
     families: tuple[str, ...] = (),
     integer: bool | None = None,
+    times: int = 1,
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
@@ -312,11 +326,13 @@ def read_request(
     problems.require(known, "integer", "None, True or False", integer)
     if ball is not None and known and integer:
         read_parts(problems, ball)
+    good = is_integer(times) and 1 <= times <= _MOST_TIMES
+    problems.require(good, "times", f"a whole number from 1 to {_MOST_TIMES:g}", times)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
     chosen = None if integer is None else bool(integer)
-    return Request(ball, float(epsilon), float(delta), error, values, chosen)
+    return Request(ball, float(epsilon), float(delta), error, values, chosen, int(times))
 
 
 class Found(NamedTuple):

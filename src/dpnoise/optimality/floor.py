@@ -28,6 +28,7 @@ from dpnoise.optimality.certificates import (
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
+from dpnoise.optimality.factorisation import MixtureProjection, factorisation_of
 from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
@@ -237,11 +238,14 @@ def candidates(
         found.append(Projection(symmetric.largest_moments(weights), along))
     if sensitivity.patterns and np.all(weights == weights[0]):
         found.append(count_projection(sensitivity, along))
+    if sensitivity.preimage:
+        shares = factorisation_of(sensitivity, weights).shares
+        found.append(MixtureProjection(shares, along))
     if parts := sensitivity.split(weights):
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
-        if sensitivity.is_whole:
+        if sensitivity.is_whole and not sensitivity.preimage:
             change = int(sensitivity.box[0])
             found.append(OwnWholeNumbers(whole_certificate(change, epsilon, delta)))
         found += _exchangeable(*problem, fine=fine)

@@ -337,7 +337,8 @@ class Independent:
         """Lower and upper bounds by the exact profile of differences."""
         shares, ball = self.worst, self.ball
         upper = max(float(known_profile(_doubles(x, up=True), epsilon).upper) for x in shares)
-        known = [x.differences is not None or x.moves_apart for _, x in ball.factors()]
+        each = [(x.differences, x.moves_apart) for _, x in ball.factors()]
+        known = [alone or (true is not None and not true.listed) for true, alone in each]
         if not all(known) and ball.dimension <= MOST_UNEQUAL:
             shares = [self._inner()]
         elif not all(known) or sum(shares[0].values()) > self._most_at_once:

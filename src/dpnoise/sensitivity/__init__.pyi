@@ -14,3 +14,4 @@ from .ellipsoid import Ellipsoid as Ellipsoid
 from .ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
 from .from_frame import BoundedCounts as BoundedCounts
 from .product import Product as Product
+from .workload import Workload as Workload

@@ -25,7 +25,7 @@ from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -208,6 +208,11 @@ class Sensitivity(ABC):
     def is_whole(self) -> bool:
         """Whether all true differences are whole numbers."""
         return self.differences is not None and self.differences.whole
+
+    @property
+    def preimage(self) -> tuple[Sensitivity, Any] | None:
+        """A set and a matrix, if the differences are its products with those of that set."""
+        return None
 
     @property
     @abstractmethod

@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 
 _ENCLOSING = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
-MOST_AXES = 1000
+MOST_AXES = 1024
 _MOST_SHOWN = 8
 _FEW = 12  # coordinates whose signs are all tried
-_UP = 1.0 + 2.0**-38  # covers the rounding of norms of matrices with up to 1000 rows
+_UP = 1.0 + 2.0**-38  # covers the rounding of norms of matrices with up to 1024 rows
 _MOST_ERROR = 0.01  # of the inverse
 _WORST = 1e-10  # smallest over largest eigenvalue of a matrix that states an ellipsoid
 
@@ -73,7 +73,7 @@ class Ellipsoid(Sensitivity):
     axes : array_like of float, shape (K,) or (K, K)
         The largest change of each coordinate alone: 0, or from 1e-100 to 1e100; at least one
         positive. A coordinate with 0 never changes and is released without noise. Or the
-        semi-axes as the rows a_k of a matrix: {u_1 a_1 + ... + u_K a_K : |u| <= 1}, K up to 1000;
+        semi-axes as the rows a_k of a matrix: {u_1 a_1 + ... + u_K a_K : |u| <= 1}, K up to 1024;
         any linearly independent vectors will do, perpendicular or not. `Ellipsoid.of_matrix`
         takes the matrix of a quadratic form instead.
     relation : {"add-remove", "replace-one"}, optional
@@ -115,7 +115,7 @@ class Ellipsoid(Sensitivity):
         Parameters
         ----------
         matrix : array_like of float, shape (K, K)
-            M, symmetric, with eigenvalues within a factor of 1e10 of each other; K up to 1000.
+            M, symmetric, with eigenvalues within a factor of 1e10 of each other; K up to 1024.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours.
 
@@ -299,7 +299,7 @@ class TiltedEllipsoid(RoundSet):
     Parameters
     ----------
     axes : array_like of float, shape (K, K)
-        The a_k as rows, at most 1000, linearly independent: the semi-axes if they are
+        The a_k as rows, at most 1024, linearly independent: the semi-axes if they are
         perpendicular. Entries are up to 1e100 in size.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours: one person more or less, or one person replaced by

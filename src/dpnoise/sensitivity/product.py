@@ -77,7 +77,9 @@ class Product(Sensitivity):
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation of all blocks comes last."""
-        parts = [repr(block._shown) for block in self.blocks]  # noqa: SLF001
+        shown = (repr(block._shown) for block in self.blocks)  # noqa: SLF001
+        many = [(one, len(list(same))) for one, same in groupby(shown)]
+        parts = [one if n == 1 else f"*[{one}] * {n}" for one, n in many]
         parts += [f"relation={self.relation!r}"] * (self.relation is not None)
         return f"Product({', '.join(parts)})"
 
@@ -93,7 +95,9 @@ class Product(Sensitivity):
         """What one person changes, in words."""
         if len(self.blocks) == 1:
             return self.blocks[0].words
-        return f"at once {' and '.join(f'({block.words})' for block in self.blocks)}"
+        many = [(one, len(list(same))) for one, same in groupby(b.words for b in self.blocks)]
+        parts = [f"({one})" if n == 1 else f"{n} times ({one})" for one, n in many]
+        return f"at once {' and '.join(parts)}"
 
     @property
     def differences(self) -> Differences | None:

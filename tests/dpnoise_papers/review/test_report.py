@@ -21,7 +21,6 @@ TEXTS = (
     "link",
     "reproduced",
     "ordering",
-    "misprint",
     "undecided",
     "differs",
     "notrun",
@@ -118,7 +117,9 @@ def test_an_item_shows_its_figure_and_how_it_is_made(text):
 def test_the_totals_are_those_of_the_verdicts(made, text):
     verdicts = read_table(made[1].results / "verdicts.csv")
     own = verdicts[verdicts["kind"] == "printed"]
-    assert f"Of {len(own)} numbers" in text
+    numbers = own[own["form"] == "number"]
+    good = int((numbers["verdict"] == "reproduced").sum())
+    assert f"Of {len(numbers)} printed numbers {good} are reproduced" in text
     for paper, group in own.groupby("paper"):
         count = int((group["verdict"] == "reproduced").sum())
         link = f"paper={paper}&amp;kind=printed&amp;verdict=reproduced"
