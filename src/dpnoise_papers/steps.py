@@ -322,7 +322,7 @@ class Run:
             made = [f"{self.results}/{paper.id}/{one}.csv"
                     for key in keys for one in self.items[key][1].tables]  # fmt: skip
             yield Job(
-                name, made, lambda w, keys=keys: [self.table(key, w.part) for key in keys],
+                name, made, self._swept(keys),
                 f"{paper.id}/{name}-{{part}}", "experiments",
                 {"part": one_of(self.parts(paper, where))}, tables, priority=2,
                 gpu=int(any(t.device and self._setting(paper, t.device) == "cuda" for t in tables)),
@@ -363,6 +363,10 @@ class Run:
         """Rule of items with a job of their own."""
         return Job(name.replace("-", "_"), files, calls, f"{{item}}-{name}",
                    wildcards={"item": one_of(keys)}, script=script, **more)  # fmt: skip
+
+    def _swept(self, keys: list[str]) -> Callable[[Any], list[Call]]:
+        """Calls of one part of some items, by the wildcards of its job."""
+        return lambda w: [self.table(key, w.part) for key in keys]
 
     def _declared(self, keys: Iterable[str]) -> list[Table]:
         """How the tables of some items are made."""
