@@ -6,8 +6,10 @@ data sets are missing but the one that is part of scikit-learn.
 
 import hashlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -73,22 +75,37 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def contents(folder):
+    """Digests of all files of a copy but what Snakemake and the test say."""
+    return {path: digest(path) for path in folder.rglob("*") if path.is_file()
+            and path.name != "said.txt" and not path.match(".snakemake/log/*")}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def runs(copy):
-    """What the one run says that makes files, and what a second says that starts beside it."""
+    """What the one run says that makes files, what a second says that starts beside it.
+
+    The first one is halted meanwhile; last are the files that the second one has changed.
+    """
     output, targets = copy / "said.txt", (FIGURE, ONE_SET, PAGES, MISSING, SUMMARY)
     _, _, _, *given = command(*targets, cores=2, files=SETTINGS)
-    STARTS.begin(copy, given, output)
+    first = STARTS.begin(copy, given, output)
     for _ in range(600):
-        if list(copy.glob(".snakemake/locks/*")):
+        if list(copy.glob(".snakemake/locks/*output.lock")):
             break
         time.sleep(0.1)
-    beside = subprocess.run(
-        command(FIGURE, files=SETTINGS), cwd=copy, env=environment(), check=False,
-        capture_output=True, text=True,
-    )  # fmt: skip
+    os.killpg(first, signal.SIGSTOP)
+    try:
+        before = contents(copy)
+        beside = subprocess.run(
+            command(FIGURE, files=SETTINGS), cwd=copy, env=environment(), check=False,
+            capture_output=True, text=True, timeout=200,
+        )  # fmt: skip
+        changed = before.items() ^ contents(copy).items()
+    finally:
+        os.killpg(first, signal.SIGCONT)
     code, _ = STARTS.wait()
-    return (code, output.read_text(encoding="utf-8")), beside
+    return (code, output.read_text(encoding="utf-8")), beside, changed
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +114,9 @@ def made(runs):
     return runs[0]
 
 
-def test_a_second_run_in_the_same_folder_is_refused(runs):
-    _, beside = runs
+def test_a_second_run_in_the_same_folder_is_refused_and_changes_nothing(runs):
+    _, beside, changed = runs
+    assert not changed
     assert beside.returncode == 1
     assert "Directory cannot be locked" in beside.stderr
     assert "--unlock" in beside.stderr

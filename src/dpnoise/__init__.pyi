@@ -10,6 +10,7 @@ from .certificates.certificate import CertificateError as CertificateError
 from .certificates.certificate import certify as certify
 from .certificates.certificate import verify as verify
 from .joint.calibrate import calibrate_joint as calibrate_joint
+from .mechanisms.budget import Budget as Budget
 from .mechanisms.compare import best as best
 from .mechanisms.compare import compare as compare
 from .noise.exponential_power import Gaussian as Gaussian
@@ -24,7 +25,6 @@ from .noise.integers import DiscreteLaplace as DiscreteLaplace
 from .noise.integers import DiscreteStaircase as DiscreteStaircase
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
-from .privacy.odometer.budget import Budget as Budget
 from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile

@@ -10,8 +10,9 @@ any record. A list and a column of objects have no such type; there every record
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
-from numbers import Number
+from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,12 +24,17 @@ _LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf", "narwhals"}
 _KINDS = {**dict.fromkeys("biufc", "numbers"), "U": "text", "S": "bytes", "m": "durations"}
 _DAYS = {"Y", "M", "W", "D"}  # units of numpy.datetime64 without a time
 _MOST_SHOWN = 3
+_NUMBERS: Any = (Real, Decimal, np.bool_)  # and a time of NumPy, which is none
+
+
+def libraries(values: object) -> set[str]:
+    """The libraries of columns that an object is from."""
+    return {kind.__module__.partition(".")[0] for kind in type(values).__mro__} & _LIBRARIES
 
 
 def native(values: object) -> Any:  # noqa: ANN401
     """A series or data frame as narwhals has it; None for anything else."""
-    roots = {kind.__module__.partition(".")[0] for kind in type(values).__mro__}
-    if not roots & _LIBRARIES:
+    if not libraries(values):
         return None
     import narwhals as nw  # noqa: PLC0415 - when a column is given
 
@@ -106,3 +112,51 @@ def records_of(values: Any) -> list[Any] | None:  # noqa: ANN401
         return None
     # Of pandas its own list, in which dates are no integers.
     return list(getattr(values, "tolist", column.to_list)())
+
+
+def column_like(values: object, answer: Any) -> Any:  # noqa: ANN401
+    """The answer as a series or frame of the library of values; as it is beside anything else."""
+    known = native(values)
+    if known is None:
+        return answer
+    import narwhals as nw  # noqa: PLC0415 - when a column is given
+
+    backend = known.implementation
+    if isinstance(known, nw.DataFrame):
+        columns = dict(zip(known.columns, np.asarray(answer).T, strict=True))
+        return nw.from_dict(columns, backend=backend).to_native()
+    return nw.new_series(known.name or "", np.asarray(answer), backend=backend).to_native()
+
+
+def frame_like(values: object, columns: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Columns as a data frame of the library of values, which is not pandas; None if it is."""
+    known = None if "pandas" in libraries(values) else native(values)
+    if known is None:
+        return None
+    import narwhals as nw  # noqa: PLC0415 - when a column is given
+
+    return nw.from_dict(columns, backend=known.implementation).to_native()
+
+
+def is_whole(values: Any) -> bool:  # noqa: ANN401
+    """Whether the records of a column are integers or bools by its public type."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "biu"
+    column = native(values)
+    if column is None or str(dtype) == "object" or dtype is None:
+        return False
+    return bool(column.dtype.is_integer()) or str(column.dtype) == "Boolean"
+
+
+def number_of(record: Any) -> float:  # noqa: ANN401
+    """The double next to a real number, infinite beyond all doubles; NaN for anything else."""
+    if isinstance(record, np.timedelta64) or not isinstance(record, _NUMBERS):
+        return math.nan
+    try:
+        try:
+            return float(record)
+        except OverflowError:  # of integers and fractions
+            return math.inf if record > 0 else -math.inf
+    except Exception:  # noqa: BLE001  (of a signalling NaN, or of a type of the user)
+        return math.nan

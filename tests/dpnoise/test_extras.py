@@ -16,6 +16,7 @@ NEEDS = {
     "cli.checks": "cli",
     "cli.options": "cli",
     "cli.output": "cli",
+    "cli.group": "cli",
     "cli.program": "cli",
     "cli.release": "cli",
     "cli.table_file": "cli",

@@ -13,6 +13,7 @@ with imports_of("cli"):
     import click
 
 from dpnoise.cli.best import best, compare
+from dpnoise.cli.budget import budget
 from dpnoise.cli.calibrate import allocate, calibrate, profile
 from dpnoise.cli.checks import audit, checker, verify
 from dpnoise.cli.group import Program
@@ -33,5 +34,7 @@ def program(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (best, compare, calibrate, profile, allocate, release, audit, verify, checker):
+for _command in (
+    *(best, compare, calibrate, profile, allocate, release, budget, audit, verify, checker),
+):
     program.add_command(_command)

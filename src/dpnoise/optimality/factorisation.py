@@ -267,7 +267,7 @@ def _of_weights(ball: Any, weights: bytes) -> Factorisation:  # noqa: ANN401  (a
 
 def factorisation_of(ball: Any, weights: Array) -> Factorisation:  # noqa: ANN401  (a Workload)
     """The factorisation for a workload and weights of its questions, kept for the last few."""
-    return _of_weights(ball.geometry, np.ascontiguousarray(weights, dtype=float).tobytes())
+    return _of_weights(ball, np.ascontiguousarray(weights, dtype=float).tobytes())
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,9 +28,10 @@ from dpnoise.noise.exact import as_double_above
 from dpnoise.releases.answers import Entry, ReleaseRequest
 from dpnoise.releases.records import clamped, count_true, read_numbers, read_records
 from dpnoise.releases.released import Released
-from dpnoise.releases.sums import noisy, power_below, read_grid
+from dpnoise.releases.sums import noisy, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
+from dpnoise.sensitivity.contributions import power_below, read_bounds
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Entropy
+    from dpnoise.releases.groups import Grouping
 
 _MOST = 2**62  # integers that int64 adds without overflow
 _TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first
@@ -48,7 +50,7 @@ _POINTS = 2**14
 _GUARD, _REFINEMENTS = 64, 10
 
 
-def _integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
+def integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
     """Noise on the integers of minimum variance, for `dimension` counts that change together."""
     asked = [("discrete-laplace", 0.0), ("discrete-staircase", 0.0), ("discrete-gaussian", delta)]
     return _smallest(asked, epsilon, sensitivity, dimension)
@@ -80,13 +82,15 @@ def _smallest(
 
 
 def count(
-    records: ArrayLike,
+    records: ArrayLike | None,
     contribution: int,
+    grouping: Grouping,
     request: ReleaseRequest,
 ) -> Released:
     """The private number of records."""
     problems = Problems("release.count")
     request.check(problems)
+    grouping.refuse(problems)
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
     if is_integer(records):
@@ -94,27 +98,30 @@ def count(
     else:
         number = count_true(problems, "records", records)
     problems.raise_if_any()
-    noise = _integer_noise(contribution, request.epsilon, request.delta)
+    noise = integer_noise(contribution, request.epsilon, request.delta)
     entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
     sentence = request.promise(AtMost(1, 1, contribution).words)
-    return _answer(value, noise, entry, sentence, label=request.label)
+    return _answer(value, noise, entry, sentence, **request.said)
 
 
 def histogram(
     values: ArrayLike,
     edges: ArrayLike | None,
     categories: Any,  # noqa: ANN401  (labels)
+    grouping: Grouping,
     request: ReleaseRequest,
 ) -> Released:
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
+    grouping.refuse(problems, "none beside cells (release.count(by=, groups=) takes them)")
     labels = cells = None
     counts: Any = np.zeros(0, dtype=np.int64)
     one = (edges is None) != (categories is None)
-    problems.require(one, "edges, categories", "one of them", (edges, categories))
+    expected = "one of them (or none with delta above 0, to name large counts only)"
+    problems.require(one, "edges, categories", expected, (edges, shortened(categories)))
     if edges is not None:
         cells = floats(problems, "edges", edges)
         rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(cells[1:] > cells[:-1]))
@@ -130,7 +137,7 @@ def histogram(
     problems.raise_if_any()
     # A record that is replaced leaves one cell and enters another.
     moved = 2 if request.relation == REPLACE_ONE and counts.size > 1 else 1
-    noise = _integer_noise(1, request.epsilon, request.delta, moved)
+    noise = integer_noise(1, request.epsilon, request.delta, moved)
     parts: Any = ([noise] * moved, [1] * moved) if moved > 1 else (noise, 1)
     entry = Entry(*parts, relation=request.relation)
     request.charge(entry)
@@ -138,10 +145,9 @@ def histogram(
     promise = request.promise(AtMost(moved, counts.size).words)
     if labels is None:
         value = labelled_cells(values, value, edges=cells)
-        return _answer(value, noise, entry, promise, edges=cells, label=request.label)
+        return _answer(value, noise, entry, promise, edges=cells, **request.said)
     value = labelled_cells(values, value, categories=labels)
-    more = {"categories": tuple(labels), "label": request.label}
-    return _answer(value, noise, entry, promise, **more)
+    return _answer(value, noise, entry, promise, categories=tuple(labels), **request.said)
 
 
 def read_labels(
@@ -200,6 +206,7 @@ def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) ->
 def total(
     values: ArrayLike,
     bounds: tuple[float, float],
+    grouping: Grouping,
     request: ReleaseRequest,
     *,
     mean: bool,
@@ -207,7 +214,8 @@ def total(
     """The private sum, or mean."""
     problems = Problems("release.mean" if mean else "release.sum")
     request.check(problems)
-    low, high = _read_bounds(problems, bounds)
+    grouping.refuse(problems)
+    low, high = read_bounds(problems, bounds)
     numbers = read_numbers(problems, "values", values)
     if mean and not problems.found:
         expected = f"{REPLACE_ONE!r} (else the number of values is private: release sum and count)"
@@ -224,21 +232,6 @@ def total(
     if mean:
         exact, size = exact / numbers.size, size / numbers.size
     return _released(exact, as_double_above(size), request)
-
-
-def _read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noqa: ANN401
-    """Two public bounds, the lower one first."""
-    pair = isinstance(bounds, tuple | list) and len(bounds) == 2
-    good = problems.require(pair, "bounds", "two numbers", bounds)
-    found = [
-        good and problems.number(f"bounds[{k}]", bounds[k], low=-1e100, high=1e100) for k in (0, 1)
-    ]
-    if not all(found):
-        return 0.0, 1.0
-    low, high = float(bounds[0]), float(bounds[1])
-    wide = high - low >= 1e-100
-    problems.require(wide, "bounds", "the lower one first, at least 1e-100 apart", bounds)
-    return low, high
 
 
 def _exact_sum(steps: Array) -> int:
@@ -274,7 +267,7 @@ def _released(
     )
     value = float(number * Fraction(step))
     promise = request.promise(LInf(sensitivity).words)
-    return Released(value, noise, entry, promise, step, label=request.label)
+    return Released(value, noise, entry, promise, step, **request.said)
 
 
 def quantile(
@@ -287,7 +280,7 @@ def quantile(
     problems = Problems("release.quantile")
     request.check(problems)
     problems.number("q", q, low=0.0, high=1.0)
-    low, high = _read_bounds(problems, bounds)
+    low, high = read_bounds(problems, bounds)
     numbers = read_numbers(problems, "values", values)
     problems.raise_if_any()
     points = np.unique(np.linspace(low, high, _POINTS + 1))
@@ -305,7 +298,7 @@ def quantile(
     group = _drawn(falls, sizes, request.entropy)
     value = float(points[first[group] + request.entropy.integers(0, sizes[group])])
     sentence = request.promise("in one record")
-    return Released(value, None, entry, sentence, label=request.label)
+    return Released(value, None, entry, sentence, **request.said)
 
 
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:

@@ -11,6 +11,7 @@ from dpnoise._validation import Problems
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.odometer.ledger import Ledger, check_label, guaranteed
 from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.odometer.statement import words_of
 from dpnoise.sensitivity.base import joined, require_relation
 from dpnoise.sensitivity.relation import promise
 
@@ -39,6 +40,14 @@ class Entry(EqualByValue):
     epsilon: float = 0.0
     relation: str | None = field(kw_only=True)
     failure: float = field(default=0.0, kw_only=True)
+
+    @property
+    def summary(self) -> str:
+        """Noise and sensitivity in few words, as the entry of a budget has them."""
+        if self.noise is None:
+            return f"({self.epsilon!r}, 0.0)-DP"
+        more = f", and a failure of {self.failure:.4g}" if self.failure else ""
+        return f"{words_of(self.noise, self.sensitivity)}{more}"
 
     def spending(self) -> Ledger:
         """What it costs a `Budget`, with its relation."""
@@ -86,6 +95,11 @@ class ReleaseRequest(NamedTuple):
         one = of_budget if self.stated is None else self.stated
         if require_relation(problems, one, "of the Budget or as relation="):
             joined(problems, of_budget, self.stated, "the budget and relation=")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What the answer says of the request: its label and guarantee."""
+        return {"label": self.label, "guarantee": (float(self.epsilon), float(self.delta))}
 
     def promise(self, change: str) -> str:
         """The guarantee in one sentence, for what one person changes in words."""

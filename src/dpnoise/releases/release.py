@@ -10,9 +10,11 @@ from dpnoise.mechanisms.compare import Comparison
 from dpnoise.noise.exact import Entropy
 from dpnoise.releases.aggregates import count, histogram, quantile, total
 from dpnoise.releases.answers import ReleaseRequest
+from dpnoise.releases.groups import Grouping, grouped_count, grouped_sum
 from dpnoise.releases.linear import linear
 from dpnoise.releases.released import release_found
 from dpnoise.releases.sums import prepared
+from dpnoise.releases.unknown import unknown_histogram
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -185,12 +187,16 @@ class Release:
 
     def count(
         self,
-        records: ArrayLike,
+        records: ArrayLike | None = None,
         *,
         epsilon: float,
         delta: float = 0.0,
         relation: str | None = None,
         contribution: int = 1,
+        by: ArrayLike | None = None,
+        groups: Iterable[Any] | None = None,
+        person: ArrayLike | None = None,
+        at_most: int = 1,
         budget: Budget | None = None,
         label: str = "",
     ) -> Released:
@@ -200,14 +206,27 @@ class Release:
         ----------
         records : int or array_like of bool
             Their number, clamped to [0, 2^62], or which of all records count: those that are True,
-            or 1 in a list. Any other record of a list does not count.
+            or 1 in a list. Any other record of a list does not count. Beside `by` an array, or
+            None if all records count.
         epsilon, delta : float
             The budget of this release.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours: one person more or less, or one person replaced by
             another. Needed unless the budget states it.
         contribution : int
-            The most records that one person has.
+            The most records that one person has; 1 beside `by`.
+        by : array_like, shape (n,), optional
+            The group of each record, for one number in each of `groups`. One entry of the budget
+            pays for all: each person is in at most `at_most` of them.
+        groups : iterable, optional
+            The public groups, in the order of the answer; those without a record have 0. By default
+            the labels of the type of `by`, if this is categorical.
+        person : array_like, shape (n,), optional
+            Whose record it is. Records without a person are left out; without it each record is
+            of another person.
+        at_most : int
+            In how many groups a person counts, once in each: the first ones of the person's own
+            records.
         budget : Budget, optional
             Charged before the draw.
         label : str
@@ -216,7 +235,8 @@ class Release:
         Returns
         -------
         Released
-            An integer, which may be negative, with its noise, interval, entry and promise.
+            An integer, which may be negative, with its noise, interval, entry and promise; beside
+            `by` the number of persons in each group, shape (G,).
 
         Raises
         ------
@@ -226,7 +246,10 @@ class Release:
             If the budget does not allow it; nothing is drawn.
         """
         asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
-        return count(records, contribution, asked)
+        grouping = Grouping(by, groups, person, at_most)
+        if by is None:
+            return count(records, contribution, grouping, asked)
+        return grouped_count(records, contribution, grouping, asked)
 
     def histogram(
         self,
@@ -234,6 +257,8 @@ class Release:
         *,
         edges: ArrayLike | None = None,
         categories: Iterable[Any] | None = None,
+        person: ArrayLike | None = None,
+        at_most: int = 1,
         epsilon: float,
         delta: float = 0.0,
         relation: str | None = None,
@@ -241,6 +266,10 @@ class Release:
         label: str = "",
     ) -> Released:
         """Private numbers of records by cell; each person has one record.
+
+        With neither edges nor categories and with delta above 0 the categories are those of the
+        data, and only counts above a threshold are named, which hides that a person has a category
+        of the person's own (`dpnoise.releases.unknown`).
 
         Parameters
         ----------
@@ -250,6 +279,12 @@ class Release:
             Public ends of the cells, rising; the last cell has both of its ends.
         categories : iterable, optional
             Public labels, in the place of edges.
+        person : array_like, shape (n,), optional
+            For unknown categories: whose record it is; without it each is of another person.
+            (For known ones `release.count(by=values, groups=categories, person=...)`.)
+        at_most : int
+            For unknown categories: in how many a person counts, once in each, in the order of the
+            person's own records.
         epsilon, delta : float
             The budget of this release.
         relation : {"add-remove", "replace-one"}, optional
@@ -265,7 +300,9 @@ class Release:
         Released
             Integers, shape (K,), with their noise, intervals, entry and promise, and with edges or
             categories. For a Series, the integers are a Series of its name, by category or by
-            interval (of which the last has its right end too).
+            interval (of which the last has its right end too). For unknown categories those that
+            are named, sorted, with their `threshold`; intervals are for the noise before this
+            choice.
 
         Raises
         ------
@@ -275,13 +312,19 @@ class Release:
             If the budget does not allow it; nothing is drawn.
         """
         asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
-        return histogram(values, edges, categories, asked)
+        if edges is None and categories is None and delta != 0.0:
+            return unknown_histogram(values, person, at_most, asked)
+        return histogram(values, edges, categories, Grouping(None, None, person, at_most), asked)
 
     def sum(
         self,
         values: ArrayLike,
         *,
         bounds: tuple[float, float],
+        by: ArrayLike | None = None,
+        groups: Iterable[Any] | None = None,
+        person: ArrayLike | None = None,
+        at_most: int = 1,
         epsilon: float,
         delta: float = 0.0,
         relation: str | None = None,
@@ -296,7 +339,20 @@ class Release:
             One of each person; clamped to the bounds, whatever its size. What is no number, such as
             NaN, None or a text, counts as the lower bound.
         bounds : tuple of float
-            Public lower and upper bound.
+            Public lower and upper bound, beside `by` of what a person's records in one group add
+            up to.
+        by : array_like, shape (n,), optional
+            The group of each record, for one number in each of `groups`. One entry of the budget
+            pays for all: each person is in at most `at_most` of them.
+        groups : iterable, optional
+            The public groups, in the order of the answer; those without a record have 0. By default
+            the labels of the type of `by`, if this is categorical.
+        person : array_like, shape (n,), optional
+            Whose record it is. Records without a person are left out; without it each record is
+            of another person.
+        at_most : int
+            In how many groups a person counts: the first ones of the person's own records, which
+            are added up in each.
         epsilon, delta : float
             The budget of this release.
         relation : {"add-remove", "replace-one"}, optional
@@ -310,7 +366,8 @@ class Release:
         Returns
         -------
         Released
-            A float with its noise, interval, entry and promise.
+            A float with its noise, interval, entry and promise; beside `by` a number for each
+            group, shape (G,), integers if `values` have a type of integers and so have the bounds.
 
         Raises
         ------
@@ -320,20 +377,27 @@ class Release:
             If the budget does not allow it; nothing is drawn.
         """
         asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
-        return total(values, bounds, asked, mean=False)
+        grouping = Grouping(by, groups, person, at_most)
+        if by is None:
+            return total(values, bounds, grouping, asked, mean=False)
+        return grouped_sum(values, bounds, grouping, asked, mean=False)
 
     def mean(
         self,
         values: ArrayLike,
         *,
         bounds: tuple[float, float],
+        by: ArrayLike | None = None,
+        groups: Iterable[Any] | None = None,
+        person: ArrayLike | None = None,
+        at_most: int = 1,
         epsilon: float,
         delta: float = 0.0,
         relation: str | None = None,
         budget: Budget | None = None,
         label: str = "",
     ) -> Released:
-        """A private mean of bounded values, their number being public.
+        """A private mean of bounded values, their number being public, or means of groups.
 
         Parameters
         ----------
@@ -341,12 +405,25 @@ class Release:
             One of each person; clamped to the bounds, whatever its size. What is no number, such as
             NaN, None or a text, counts as the lower bound.
         bounds : tuple of float
-            Public lower and upper bound.
+            Public lower and upper bound, beside `by` of what a person's records in one group add
+            up to.
+        by : array_like, shape (n,), optional
+            The group of each record, for one number in each of `groups`. One entry of the budget
+            pays for all: each person is in at most `at_most` of them.
+        groups : iterable, optional
+            The public groups, in the order of the answer; those without a record have 0. By default
+            the labels of the type of `by`, if this is categorical.
+        person : array_like, shape (n,), optional
+            Whose record it is. Records without a person are left out; without it each record is
+            of another person.
+        at_most : int
+            In how many groups a person counts: the first ones of the person's own records, which
+            are added up in each.
         epsilon, delta : float
             The budget of this release.
         relation : {"replace-one"}, optional
             Which data sets are neighbours: one person is replaced by another, which keeps the
-            number. Needed unless the budget states it.
+            number. Needed unless the budget states it. Beside `by` either relation.
         budget : Budget, optional
             Charged before the draw.
         label : str
@@ -355,7 +432,8 @@ class Release:
         Returns
         -------
         Released
-            A float with its noise, interval, entry and promise.
+            A float with its noise, interval, entry and promise; beside `by` the mean over the
+            persons of each group, shape (G,): a quotient of a noisy sum and a noisy count.
 
         Raises
         ------
@@ -365,7 +443,10 @@ class Release:
             If the budget does not allow it; nothing is drawn.
         """
         asked = ReleaseRequest(epsilon, delta, relation, budget, self._entropy, label)
-        return total(values, bounds, asked, mean=True)
+        grouping = Grouping(by, groups, person, at_most)
+        if by is None:
+            return total(values, bounds, grouping, asked, mean=True)
+        return grouped_sum(values, bounds, grouping, asked, mean=True)
 
     def quantile(
         self,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dpnoise._frames import frame_like
 from dpnoise._results import (
     EqualByValue,
     axes_or_new,
@@ -18,11 +19,12 @@ from dpnoise._results import (
     labelled_like,
 )
 from dpnoise._validation import Problems
-from dpnoise.joint.noise import VectorNoise
+from dpnoise.joint.base import VectorNoise
 from dpnoise.mechanisms.compare import Comparison
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.odometer.ledger import check_label, today
+from dpnoise.privacy.odometer.statement import Statement, composed, protected
 from dpnoise.releases.answers import Entry
 from dpnoise.releases.sums import grid_of, prepared
 from dpnoise.sensitivity.relation import each_words, number_words, promise
@@ -91,6 +93,8 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         The least count that is named, where the categories were not known.
     label, date : str
         What the user calls it, and the day of the release.
+    guarantee : tuple of float
+        The epsilon and delta of the promise.
     """
 
     value: Any
@@ -103,6 +107,7 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
     threshold: int | None = None
     label: str = ""
     date: str = field(default_factory=today, compare=False)
+    guarantee: tuple[float, float] = field(default=(math.inf, 1.0), kw_only=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:  # noqa: ANN401
         """The value, for `np.asarray`."""
@@ -242,7 +247,12 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
     @property
     def notes(self) -> list[str]:
         """What stands out in the released numbers, and in nothing else of the data."""
-        if self.categories and self.noise is not None and np.ndim(self.value) == 1:
+        if (
+            self.categories
+            and self.threshold is None
+            and self.noise is not None
+            and np.ndim(self.value) == 1
+        ):
             low = self.interval(simultaneous=True)[0]
             if np.all(np.asarray(low) <= 0):
                 return [_NOTHING_SEEN]
@@ -287,6 +297,53 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         notes = [*self.notes, self.promise]
         return html_table(f"{title}, 95 % interval", ("", *columns), cells, notes)
 
+    @property
+    def summary(self) -> str:
+        """Noise and sensitivity in few words, as the entry of a budget has them."""
+        return self.entry.summary
+
+    def statement(self) -> Statement:
+        """Half a page of plain English for a privacy officer to file, dated as the release.
+
+        Returns
+        -------
+        Statement
+            A text that says who is protected, what was released with which accuracy, and what is
+            not covered; notebooks show it as HTML.
+
+        Examples
+        --------
+        >>> from dpnoise import release
+        >>> released = release.count(120, epsilon=1.0, relation="add-remove", label="May")
+        >>> "One number named 'May'" in released.statement()
+        True
+        """
+        many = np.size(self.value)
+        words = "One number" if many == 1 else f"{many} numbers"
+        words += f" named {self.label!r}" if self.label else ""
+        words += f" ({self.summary}). " if self.entry.noise is not None else ". "
+        parts = [
+            ("Who is protected.", protected(self.entry.relation, *self.guarantee), ()),
+            ("What was released.", f"{words}{self._accuracy()}", ()),
+            ("Promise.", f"In one sentence: {self.promise}.", ()),
+        ]
+        return composed(f"Privacy statement of {self.date}", parts)
+
+    def _accuracy(self) -> str:
+        """How far the numbers may be off, in words."""
+        ends = [self.interval(0.95), self.interval(0.95, simultaneous=True)]
+        if not np.size(self.value) or ends[0] is None:
+            return "No interval is known for it." if ends[0] is None else "Nothing was named."
+        far, all_far = (float(np.max(np.asarray(high) - np.asarray(low))) / 2 for low, high in ends)
+        named = f" Only counts of at least {self.threshold} are named." if self.threshold else ""
+        spread = float(np.max(self.std))
+        words = f"The noise has a standard deviation of {spread:.4g} or less. "
+        words += "With a probability of 95 % "
+        if np.size(self.value) == 1:
+            return f"{words}the number is off by at most {far:.4g}.{named}"
+        words += f"a number is off by at most {far:.4g}, and all numbers together by {all_far:.4g}."
+        return f"{words}{named}"
+
     def to_frame(self) -> Any:  # noqa: ANN401  (of pandas)
         """Value and the ends of its interval, a row for each cell.
 
@@ -294,7 +351,8 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         -------
         pandas.DataFrame
             With the columns value, low and high (of a quantile, value alone); the index has the
-            categories, or the cells as text.
+            categories, or the cells as text. Of a release of polars a frame of polars, with a
+            column "cell" for the index.
 
         Raises
         ------
@@ -310,7 +368,9 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         ['a', 'b', 'c']
         """
         index = self._cells if self.categories is None else list(self.categories)
-        return data_frame(self._columns(), index, "cell")
+        columns = self._columns()
+        other = frame_like(self.value, {"cell": index, **columns})
+        return data_frame(columns, index, "cell") if other is None else other
 
     def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
         """Values with their 95 % intervals.
@@ -402,11 +462,12 @@ def release_found(
     entry = Entry(one, relation=relation)
     whole = isinstance(one.noise, IntegerNoise) or getattr(one.noise, "whole", False)
     step = 0.0 if whole else grid_of(one.noise) if grid is None else grid
-    sentence = one.promise
+    sentence, epsilon = one.promise, one.epsilon
     if sentence is None:
         epsilon, _, size, dimension = one.budget
         sentence = promise(relation, each_words(dimension, size), epsilon, one.delta)
     if budget is not None:
         entry.spend(budget, label=label)
     value = labelled_like(values, draw(entropy))
-    return Released(value, one.noise, entry, sentence, step, label=label)
+    pair = float(epsilon), float(one.delta)
+    return Released(value, one.noise, entry, sentence, step, label=label, guarantee=pair)

@@ -22,6 +22,7 @@ from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.sensitivity.contributions import power_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -192,11 +193,6 @@ def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy)
         sums = rounded_sums(some.ravel(), part.noise, wide[0], wide[1], entropy)
         found[:, indices] = sums.reshape(some.shape)
     return found
-
-
-def power_below(x: float) -> float:
-    """The largest power of two that is at most a positive number."""
-    return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
 def read_grid(problems: Problems, mean_abs: Array, grid: object) -> Array:

@@ -1,41 +1,57 @@
-"""Counts of a data frame in which each person contributes to few of them, and their sensitivity.
+"""Counts and sums of a data frame in which each person has few of them, and their sensitivity.
 
-What one person can change is bounded by what one person is allowed to contribute, and this is where
-it is enforced. Whether a row is kept depends on earlier rows of the same person and on nothing
-else: so a person more or less changes that person's own contributions only, at most m of the K
-counts, each by 1.
+What one person can change is bounded by what one person is allowed to contribute
+(`dpnoise.sensitivity.contributions`), at most m of the K counts or sums, each within its bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import suppress
-from itertools import compress
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._frames import key_of, misfits
-from dpnoise._results import data_frame, is_data_frame, shortened
+from dpnoise._frames import (
+    frame_like,
+    is_whole,
+    kind_of,
+    libraries,
+    misfits,
+    number_of,
+    records_of,
+)
+from dpnoise._results import data_frame, shortened
 from dpnoise._validation import Problems, is_integer
-from dpnoise.sensitivity.counts import Counts
+from dpnoise.sensitivity.contributions import (
+    bounds_of,
+    contributions,
+    is_missing,
+    power_below,
+    read_bounds,
+    set_of_counts,
+)
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dpnoise._types import IntArray
     from dpnoise.sensitivity.base import Sensitivity
+
+_FINENESS = 2.0**-24  # of the record unit, over the larger bound
+_MOST = 2**52  # units in a sum
 
 
 class BoundedCounts(NamedTuple):
-    """Exact counts with a bounded contribution of each person, and their sensitivity set.
+    """Exact counts or sums with a bounded contribution of each person, and their sensitivity set.
 
     Attributes
     ----------
-    counts : pandas.Series
-        The private numbers of persons by category, shape (K,): not for publication without noise.
-    sensitivity : Counts
+    counts : Series
+        The private counts or sums by category, shape (K,), of the frame's library: not for
+        publication without noise.
+    sensitivity : Counts or AtMost
         What one person more or less can change in them.
     """
 
@@ -50,12 +66,14 @@ def from_frame(
     by: Hashable,
     at_most: int,
     categories: Iterable[Any] | None = None,
+    values: Hashable | None = None,
+    bounds: tuple[float, float] | None = None,
 ) -> BoundedCounts:
-    """Numbers of persons by category, each person in at most m categories, and their sensitivity.
+    """Counts of persons or sums by category, each person in at most m, and their sensitivity.
 
     Parameters
     ----------
-    df : pandas.DataFrame
+    df : DataFrame of pandas or polars
         Rows of persons; a person may have any number of them.
     person : hashable
         The column that says whose row it is. Rows without a person are left out.
@@ -68,12 +86,19 @@ def from_frame(
         The K public categories. By default those of the type of the column, if this is categorical:
         stated beforehand by `pandas.CategoricalDtype`, as `astype("category")` reads them off the
         data, which publishes that somebody has each.
+    values : hashable, optional
+        The column to add up, in the place of counts. What a person's rows add to one category is
+        added up and clamped to the bounds; what is no number counts as the lower bound.
+    bounds : tuple of float, optional
+        Public lower and upper bound of that; needed beside `values`.
 
     Returns
     -------
     BoundedCounts
-        The counts, a Series of int64 by category, and the set `Counts(m, of=K)` for one person more
-        or less.
+        The counts or sums, a Series by category, and the set of what one person more or less
+        changes: `Counts(m, of=K)` with the larger bound as `each`, or `AtMost` where the bounds
+        have both signs. Counts are int64, and so are sums of a column of integers with integer
+        bounds. Other sums are multiples of 2^-24 of the larger bound, so that they are exact.
 
     Raises
     ------
@@ -104,18 +129,27 @@ def from_frame(
     {'x': 2, 'y': 0, 'z': 1}
     >>> D
     Counts(m=2, of=3, each=1.0, relation='add-remove')
-    >>> release(counts, best(D, epsilon=1.0).noise).index.tolist()
+    >>> release(counts, best(D, epsilon=1.0)).index.tolist()
     ['x', 'y', 'z']
     """
     problems = Problems("from_frame")
-    if not is_data_frame(df):
-        problems.require(False, "df", "a DataFrame of pandas", type(df).__name__)
+    if not (libraries(df) and hasattr(df, "columns")):
+        problems.require(False, "df", "a DataFrame of pandas or polars", type(df).__name__)
         problems.raise_if_any()
-    columns = df.columns.tolist()
-    for name, column in (("person", person), ("by", by)):
+    columns = list(df.columns)
+    named = {"person": person, "by": by, **({} if values is None else {"values": values})}
+    singles = {}
+    for name, column in named.items():
         single = isinstance(column, Hashable) and columns.count(column) == 1
-        problems.require(single, name, "the name of one column", column)
-    if categories is None and single:  # of by, the last one
+        singles[name] = problems.require(single, name, "the name of one column", column)
+    single = singles["by"]
+    both = (values is None) == (bounds is None)
+    problems.require(both, "values, bounds", "both of them or none", (values, bounds))
+    low, high = (0.0, 1.0) if bounds is None else read_bounds(problems, bounds)
+    if values is not None and singles["values"]:
+        kind = kind_of(df[values])
+        problems.require(kind in ("numbers", None), "values", "a column of numbers", kind)
+    if categories is None and single:
         categories = getattr(df[by].dtype, "categories", None)
     labels = _labels(problems, categories) if single or categories is not None else []
     misfit = misfits(labels, df[by]) if single else ""
@@ -125,12 +159,31 @@ def from_frame(
     most = f"K = {len(labels)}, the number of categories" if labels else "that of the categories"
     problems.require(good, "at_most", f"a whole number from 1 to {most}", at_most)
     problems.raise_if_any()
-    sensitivity = Counts(int(at_most), len(labels), relation=ADD_REMOVE)
-    named = df[person].notna().tolist()
-    rows = zip(compress(df[person].tolist(), named), compress(df[by].tolist(), named), strict=True)
-    counts = _counted(rows, labels, int(at_most))
-    series = data_frame({"count": counts}, labels, by)["count"]
-    return BoundedCounts(series, sensitivity)
+    m, K = int(at_most), len(labels)
+    whose = [not is_missing(one) for one in records_of(df[person]) or []]
+    people = [list(compress(records_of(df[column]) or [], whose)) for column in (person, by)]
+    if values is None:
+        counts = [len(one) for one in contributions(zip(*people, repeat(1)), labels, m)]
+        series = _by_label(df, by, "count", np.array(counts, dtype=np.int64), labels)
+        return BoundedCounts(series, set_of_counts(m, K, ADD_REMOVE))
+    known = bounds_of(bounds, low, high, whole=is_whole(df[values]))
+    amounts = (
+        known.number(one, number_of(one)) for one in compress(records_of(df[values]) or [], whose)
+    )
+    unit = 1.0 if known.whole else power_below(max(-low, high)) * _FINENESS
+    each = contributions(zip(*people, amounts, strict=True), labels, m)
+    sums = [sum(known.multiples(one, unit)) for one in each]
+    # A sum of many persons is cut off where doubles stop to hold all integers.
+    exact = np.array([min(max(one, -_MOST), _MOST) for one in sums], dtype=np.int64)
+    numbers = exact if known.whole else exact * unit
+    series = _by_label(df, by, values, numbers, labels)
+    return BoundedCounts(series, known.set_of_sums(m, K, ADD_REMOVE))
+
+
+def _by_label(df: Any, by: Hashable, name: Any, numbers: Any, labels: list[Any]) -> Any:  # noqa: ANN401
+    """Numbers as a Series of the frame's library; of pandas by label."""
+    other = frame_like(df, {str(name): numbers})
+    return data_frame({name: numbers}, labels, by)[name] if other is None else other[str(name)]
 
 
 def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
@@ -146,21 +199,3 @@ def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
             return labels
     problems.require(False, "categories", expected, shortened(categories))
     return []
-
-
-def _counted(rows: Iterable[tuple[Any, Any]], labels: list[Any], m: int) -> IntArray:
-    """The number of persons with each label among their first m.
-
-    Row by row: compared as columns, one row could change how those of others are read.
-    """
-    place = {key_of(label): k for k, label in enumerate(labels)}
-    counts = np.zeros(len(labels), dtype=np.int64)
-    own: dict[Any, set[int]] = {}
-    for person, record in rows:
-        with suppress(Exception):  # what cannot be a label is in no category, and no person
-            k = place.get(record)
-            kept = own.setdefault(person, set())
-            if k is not None and k not in kept and len(kept) < m:
-                kept.add(k)
-                counts[k] += 1
-    return counts

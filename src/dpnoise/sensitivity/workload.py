@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from scipy import sparse
 
-from dpnoise._results import is_data_frame
+from dpnoise._frames import libraries
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.exact import Fraction, above
 from dpnoise.sensitivity.balls import Box
@@ -59,6 +59,11 @@ def _check_memory(problems: Problems, entries: int, cells: int) -> None:
         problems.add(f"W: expected {expected}, got {got}")
 
 
+def _is_table(values: object) -> bool:
+    """Whether it is a data frame of pandas, which is not imported for the question."""
+    return "pandas" in libraries(values) and hasattr(values, "columns")
+
+
 def _check_cells(problems: Problems, name: str, value: object) -> bool:
     """Record of a problem unless a value can be a number of cells."""
     good = is_integer(value) and 1 <= value <= MOST_CELLS
@@ -67,7 +72,7 @@ def _check_cells(problems: Problems, name: str, value: object) -> bool:
 
 def _read(problems: Problems, W: Any) -> Any:  # noqa: ANN401  (dense or sparse)
     """W as a sparse matrix by rows, its entries in order; problems recorded."""
-    if is_data_frame(W):
+    if _is_table(W):
         W = W.to_numpy()
     matrix: Any = W
     by_rows: bool = sparse.issparse(W)
@@ -147,6 +152,7 @@ class Workload(Sensitivity):
     at_most: int = field(default=1, kw_only=True)
     exactly: bool = field(default=False, kw_only=True)
 
+    signed = True
     attains = False  # its sums are rounded up
 
     def __post_init__(self) -> None:
@@ -348,7 +354,7 @@ class Workload(Sensitivity):
         """
         problems = Problems(_SUBJECT)
         shape = []
-        if problems.require(is_data_frame(frame), "frame", "a data frame of pandas", type(frame)):
+        if problems.require(_is_table(frame), "frame", "a data frame of pandas", type(frame)):
             good = isinstance(by, list | tuple) and len(by) > 0
             problems.require(good, "by", "a list of columns", by)
             for name in by if good else ():
@@ -366,13 +372,12 @@ class Workload(Sensitivity):
 
     @classmethod
     def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401  (dense or sparse)
-        """The workload without a relation, for what one person changes in the cells."""
-        exactly = type(cells)._is_exact  # noqa: SLF001  (of the package)
-        stated = cells.relation or type(cells)._own_relation  # noqa: SLF001
-        found = cls(W, at_most=cells.m, exactly=exactly, relation=stated).geometry
+        """The workload for what one person changes in the cells."""
+        found = cls(W, at_most=cells.m, exactly=cells.exactly, relation=cells.relation)
         problems = Problems(_SUBJECT)
-        same = found.cells.geometry == cells.geometry
-        problems.require(same, "cells", f"{found.cells!r}, as many as W has columns", cells)
+        problems.require(
+            found.cells == cells, "cells", f"{found.cells!r}, as many as W has columns", cells
+        )
         problems.raise_if_any()
         return found
 
@@ -412,16 +417,8 @@ class Workload(Sensitivity):
         """The set of the cells, and W."""
         return self.cells, self.W
 
-    def _related(self, relation: str | None) -> Self:
-        """The same set with its relation or none; refused with another one."""
-        self.cells.stating(relation)
-        found = super()._related(relation)
-        vars(found)["cells"] = self.cells
-        return found
-
-    @property
-    def _shown(self) -> Self:
-        """The set with its relation, which its cells need."""
+    def _related(self, relation: str | None) -> Self:  # noqa: ARG002  (any but its own is refused)
+        """The set itself: its form depends on the relation."""
         return self
 
     @cached_property
@@ -546,14 +543,14 @@ class Workload(Sensitivity):
         """The set itself for all answers in their order, else the box around it."""
         if list(coordinates) == list(range(self.dimension)):
             return self
-        return Box(tuple(self.box[list(coordinates)].tolist()))
+        return Box(tuple(self.box[list(coordinates)].tolist()), relation=self.relation)
 
     def _largest_norm_of(self, ball: Sensitivity) -> float:  # noqa: ARG002
         """Infinity: the norms of other sets are not known."""
         return math.inf
 
     @property
-    def flat(self) -> str:
+    def flat(self) -> str:  # type: ignore[override]  # empty for most sets
         """Why volumes are not known."""
         return (
             "the hull of the columns of W is not measured; where these are independent, Laplace "
@@ -570,15 +567,6 @@ class Workload(Sensitivity):
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:  # noqa: ARG002
         """Refused: the hull is not measured."""
         self._refuse()
-
-    @property
-    def unconditional_core(self) -> None:
-        """None: flips of signs lead out of it."""
-        return
-
-    def _unsigned(self, x: Array) -> Array:
-        """The vectors as they are: signs matter."""
-        return x
 
     def _norm(self, x: Array) -> Array:
         """The smallest sum of |u_j| with x = the differences times u, by linear programs."""

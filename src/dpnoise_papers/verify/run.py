@@ -40,7 +40,7 @@ _REASONS = {
     "theory.csv": "a statement at random parameters, checked in the table by quadrature or search",
     "higher-accuracy.csv": "a count of random trials, by the sums of Table I",
     "orders.csv": "the largest ratio over random parameters of two bounds and a stated order",
-    "descent-orders-spread.csv": "medians of seeded training runs over orders of columns",
+    "descent-orders-spread.csv": "seeded training runs in several orders of columns",
     "table-3.csv": "quantiles of seeded runs",
     "heat-map-data.csv": "counts of the public road graph",
     "limit.csv": "bounds of a linear program, with a certificate of its own",

@@ -25,6 +25,13 @@ from dpnoise.privacy.odometer.ledger import (
     written_entries,
 )
 from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.odometer.statement import (
+    Repeated,
+    Statement,
+    listed,
+    of_budget,
+    words_of,
+)
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
 from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
 from dpnoise.sensitivity.base import Sensitivity, joined
@@ -172,16 +179,52 @@ class Budget:
     def __str__(self) -> str:
         """What was spent, on what, and what is left, as a table."""
         now = self._now()
-        relation = self._terms.relation or now.ledger.relation
-        lines = [f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({relation})"]
-        for entry in now.listed:
-            what, times = entry.what, entry.times
-            alone = self._account.epsilon_of(Ledger().plus(entry.one, times), self.delta)
-            lines.append(f"  {times} x {what}: epsilon = {alone:.4g} alone")
+
+        def line(group: Repeated) -> str:
+            alone = self._account.epsilon_of(Ledger().plus(group.one, group.times), self.delta)
+            when = f" ({group.when})" if group.when else ""
+            return f"  {group.times} x {group.what}: epsilon = {alone:.4g} alone{when}"
+
+        spent, left = self._totals(now)
+        return "\n".join(
+            [
+                f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({self.relation})",
+                *listed(now.listed, line),
+                f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}",
+            ]
+        )
+
+    def _totals(self, now: _Spent) -> tuple[float, float]:
+        """Epsilon of all that was spent at the budget's delta, and what is left of it."""
         spent = self._account.epsilon_of(now.ledger, self.delta)
-        left = max(0.0, self._account.pure_left(now.ledger))
-        lines.append(f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}")
-        return "\n".join(lines)
+        return spent, max(0.0, self._account.pure_left(now.ledger))
+
+    def statement(self) -> Statement:
+        """Half a page of plain English for a privacy officer to file, dated today.
+
+        Returns
+        -------
+        Statement
+            A text that says who is protected, what was released, the total so far and what is not
+            covered; notebooks show it as HTML.
+
+        Examples
+        --------
+        >>> from dpnoise import Budget, Counts, best
+        >>> budget = Budget(1.0, relation="add-remove")
+        >>> found = best(Counts(1, of=20, relation="add-remove"), epsilon=0.25)
+        >>> for week in ("week 1", "week 2", "week 3"):
+        ...     budget.spend(found, label=week)
+        >>> len(budget.statement().splitlines()) < 40
+        True
+        """
+        now = self._now()
+        budget = self.epsilon, self.delta
+        return of_budget(now.listed, self.relation, budget, self._totals(now), today())
+
+    def _repr_html_(self) -> str:
+        """The statement for notebooks."""
+        return self.statement()._repr_html_()
 
     @property
     def entries(self) -> list[Entry]:
@@ -426,7 +469,7 @@ class Budget:
         if own is relation is self._terms.relation is None and hasattr(noise, "sampled_step"):
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
-        what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
+        what = words_of(noise, sensitivity)
         self._record(problems, Entry(what, count, release, label), stated)
 
     def spend_dp(
@@ -518,6 +561,10 @@ class Budget:
         small: `spend` decides.
         """
         return max(0.0, self._account.pure_left(self._ledger))  # not -0.0
+
+    def _allows(self, one: Ledger, times: int) -> bool:
+        """Whether releases that cost so much each would be within the budget; nothing is spent."""
+        return self._account.keeps(self._now().ledger.plus(one, times))
 
     def zcdp(self) -> ZCDP:
         """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""
