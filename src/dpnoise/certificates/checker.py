@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Tuple
 
 BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
-AXES = 128  # of an ellipsoid with any axes, for which this takes some seconds
+AXES = 64  # of an ellipsoid with any axes, for which this takes some seconds
 SMALLEST = Fraction(1e-100)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
