@@ -577,6 +577,7 @@ class Workload(Sensitivity):
         found = np.full(x.shape[:-1], math.inf)
         for place in np.ndindex(found.shape):
             if np.all(np.isfinite(x[place])):
+                # ends: what is not solved counts as infinitely far, which is on the safe side
                 solved = linprog(ones, A_eq=columns, b_eq=x[place], method="highs")
                 found[place] = solved.fun if solved.status == 0 else math.inf
         return found

@@ -248,11 +248,12 @@ def parted(statement: str) -> tuple[str, tuple[str, ...]]:
     Brackets inside of others, and those that do not end the statement, stay as they are.
     """
     depth, place = 0, len(statement)
-    if statement.endswith(")"):
-        for place in reversed(range(len(statement))):
-            depth += {")": 1, "(": -1}.get(statement[place], 0)
-            if depth == 0:
-                break
+    # ends: the place falls
+    while statement.endswith(")") and place > 0:
+        place -= 1
+        depth += {")": 1, "(": -1}.get(statement[place], 0)
+        if depth == 0:
+            break
     if depth or place in (0, len(statement)) or statement[place - 1] != " ":
         return statement, ()
     parts, depth = [""], 0
