@@ -24,7 +24,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import Box, LInf
+from dpnoise.sensitivity.balls import L1, Box, LInf
 from dpnoise.sensitivity.base import (
     Sensitivity,
     check_dimension,
@@ -133,7 +133,14 @@ def _replaced(added: Sensitivity, contributions: str) -> Sensitivity:
     if isinstance(added, Counts):  # which say what the contributions are
         added = added.stating(ADD_REMOVE)
         return ReplaceOneCounts(added.m, added.of, added.each, whole=added.whole)
-    return added.scaled(2.0) if contributions == "symmetric" else _of_nonnegative(added)
+    if contributions != "symmetric":
+        return _of_nonnegative(added)
+    if isinstance(added, AtMost) and added.m < added.of:
+        # Two people in m numbers each differ in up to 2 m: twice the set has too few entries.
+        if added.m == 1:
+            return L1(2.0 * added.each, added.of)
+        return replace(added, m=min(2 * added.m, added.of), each=2.0 * added.each)
+    return added.scaled(2.0)
 
 
 def _added(replaced: Sensitivity, contributions: str) -> Sensitivity:
@@ -177,7 +184,7 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
     >>> replace_one(visits, contributions="nonnegative")
     AtMost(m=6, of=12, each=1.0, relation='replace-one')
     >>> replace_one(visits)
-    AtMost(m=3, of=12, each=2.0, relation='replace-one')
+    AtMost(m=6, of=12, each=2.0, relation='replace-one')
     """
     _check("replace-one sensitivity", sensitivity, contributions, ADD_REMOVE)
     return _replaced(sensitivity.geometry, contributions).stating(REPLACE_ONE)
