@@ -82,6 +82,9 @@ class Counts(FewEntries):
     each : float, default 1
         The most that a person adds to one count, from 1e-100 to 1e100; a whole number unless
         `whole` is False.
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. The two sets are different ones; there is no default.
     exactly : bool, default False
         Whether everybody is in exactly m counts, fewer than K, as in a histogram (m = 1), and adds
         exactly `each` to these. Needs the relation "replace-one". The differences then lie in a
@@ -90,9 +93,6 @@ class Counts(FewEntries):
     whole : bool, default True
         Whether a person adds whole numbers, as to counts of persons or visits. If False, any number
         up to `each`, as to amounts.
-    relation : {"add-remove", "replace-one"}
-        Which data sets are neighbours: one person more or less, or one person replaced by
-        another. The two sets are different ones; there is no default.
 
     Raises
     ------

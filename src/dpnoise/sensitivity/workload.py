@@ -114,13 +114,13 @@ class Workload(Sensitivity):
     W : array_like or sparse array of float, shape (K, n)
         A row for each question, a column for each cell: the answer is the sum of the W_ij x_j, x_j
         the number of persons in cell j. n is at most 4,096, K at most 1e6.
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours: one person more or less, or one person replaced by another.
+        There is no default.
     at_most : int, default 1
         The number of cells that a person can be in, at most once in each.
     exactly : bool, default False
         Whether everybody is in exactly `at_most` cells, as in a histogram; needs "replace-one".
-    relation : {"add-remove", "replace-one"}
-        Which data sets are neighbours: one person more or less, or one person replaced by another.
-        There is no default.
 
     Raises
     ------
