@@ -44,6 +44,7 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "blocks",
     "gaussian",
     "correlated-gaussian",
+    "cells",
     "laplace",
     "staircase",
     "truncated-k-norm",

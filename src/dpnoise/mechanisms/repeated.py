@@ -101,7 +101,7 @@ def cost_of(noise: VectorNoise, request: Request) -> Ledger | None:
     return None if found is None else replace(found, relation=request.sensitivity.relation)
 
 
-def _least(keeps: Callable[[float], bool], start: float, close: float) -> float:
+def _smallest(keeps: Callable[[float], bool], start: float, close: float) -> float:
     """A factor that is seen to keep the promise, close to the least one; infinite if none is."""
     high, low, width = start, 0.0, _FIRST
     # ends: gives up, and no noise is promised
@@ -153,7 +153,7 @@ def _gaussian_rows(request: Request, account: Account, family: str | None) -> li
             cost = None if noise is None else cost_of(noise, request)
             return cost is not None and account.keeps(cost)
 
-        factor = math.inf if base is None else _least(keeps, math.sqrt(request.times), _CLOSE)
+        factor = math.inf if base is None else _smallest(keeps, math.sqrt(request.times), _CLOSE)
         noise = None if base is None or factor == math.inf else _scaled(base, factor)
         if noise is not None:
             rows.append(
@@ -187,16 +187,16 @@ def _pure_rows(
                 return replace(row, request=request)
         return None
 
-    least = account.left / request.times * (1.0 - 2.0**-48)
-    if least <= 0.0:
+    lowest = account.left / request.times * (1.0 - 2.0**-48)
+    if lowest <= 0.0:
         return []
-    first = at(least)
+    first = at(lowest)
     if first is None or request.delta == 0.0:
         return [first] if first else []
     best = min((row.error for row in rivals), default=math.inf)
     power = 2.0 if request.error == "variance" else 1.0
-    needed = least * (first.error / best) ** (1.0 / power) if best < math.inf else 0.0
-    if needed > least and at(needed * (1.0 - _WORSE)) is None:
+    needed = lowest * (first.error / best) ** (1.0 / power) if best < math.inf else 0.0
+    if needed > lowest and at(needed * (1.0 - _WORSE)) is None:
         return [first]
-    inverse = _least(lambda x: at(1.0 / x) is not None, 1.0 / max(least, needed), _ROUGH)
+    inverse = _smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(lowest, needed), _ROUGH)
     return [row for row in (first, at(1.0 / inverse)) if row is not None]

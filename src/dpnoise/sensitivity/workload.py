@@ -174,17 +174,15 @@ class Workload(Sensitivity):
         problems.raise_if_any()
 
     @classmethod
-    def prefix_sums(cls, n: int, *, relation: str | None, at_most: int = 1) -> Self:
+    def prefix_sums(cls, n: int, **people: Any) -> Self:  # noqa: ANN401  (arguments of the class)
         """Cumulative counts: the sums of the first 1, 2, ..., n cells.
 
         Parameters
         ----------
         n : int
             The number of cells, at most 4,096.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of cells that a person can be in.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -208,20 +206,18 @@ class Workload(Sensitivity):
         problems.raise_if_any()
         starts = np.cumsum(np.arange(n + 1))
         columns = np.arange(starts[-1]) - np.repeat(starts[:-1], np.arange(1, n + 1))
-        return cls(_ones(starts, columns, n), at_most=at_most, relation=relation)
+        return cls(_ones(starts, columns, n), **people)
 
     @classmethod
-    def ranges(cls, n: int, *, relation: str | None, at_most: int = 1) -> Self:
+    def ranges(cls, n: int, **people: Any) -> Self:  # noqa: ANN401
         """All ranges of an axis: the sums of the cells i to j, for all i <= j.
 
         Parameters
         ----------
         n : int
             The number of cells.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of cells that a person can be in.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -251,16 +247,14 @@ class Workload(Sensitivity):
         sizes = last - first + 1
         starts = np.concatenate([[0], np.cumsum(sizes)])
         columns = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, sizes)
-        return cls(_ones(starts, columns, n), at_most=at_most, relation=relation)
+        return cls(_ones(starts, columns, n), **people)
 
     @classmethod
     def marginals(
         cls,
         shape: Sequence[int],
         ways: Any,  # noqa: ANN401  (an integer or several)
-        *,
-        relation: str | None,
-        at_most: int = 1,
+        **people: Any,  # noqa: ANN401
     ) -> Self:
         """All marginal tables of some attributes: counts by their values, summed over all others.
 
@@ -270,10 +264,8 @@ class Workload(Sensitivity):
             The number of values of each attribute; the cells are in the order of `numpy.ravel`.
         ways : int or sequence of int
             How many attributes a table has, or several such numbers; 0 is the total.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of cells that a person can be in.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -317,7 +309,7 @@ class Workload(Sensitivity):
                 row = row * sizes[axis] + places[axis]
             rows = math.prod(sizes[axis] for axis in axes)
             parts.append(sparse.csr_array((np.ones(n), (row, np.arange(n))), shape=(rows, n)))
-        return cls(sparse.vstack(parts), at_most=at_most, relation=relation)
+        return cls(sparse.vstack(parts), **people)
 
     @classmethod
     def of(
@@ -326,8 +318,7 @@ class Workload(Sensitivity):
         *,
         by: Sequence[Hashable],
         ways: int | Sequence[int] = 2,
-        relation: str | None,
-        at_most: int = 1,
+        **people: Any,  # noqa: ANN401
     ) -> Self:
         """The marginals of some columns of a data frame, whose values are public categories.
 
@@ -339,10 +330,8 @@ class Workload(Sensitivity):
             The columns, each of the type "category".
         ways : int or sequence of int, default 2
             How many columns a table has, as for `marginals`.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of rows that a person can have, in different cells.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -379,7 +368,7 @@ class Workload(Sensitivity):
                     )
                     shape.append(len(known) if known is not None and stated else 1)
         problems.raise_if_any()
-        return cls.marginals(shape, ways, relation=relation, at_most=at_most)
+        return cls.marginals(shape, ways, **people)
 
     @classmethod
     def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401  (dense or sparse)
@@ -588,6 +577,7 @@ class Workload(Sensitivity):
         found = np.full(x.shape[:-1], math.inf)
         for place in np.ndindex(found.shape):
             if np.all(np.isfinite(x[place])):
+                # ends: what is not solved counts as infinitely far, which is on the safe side
                 solved = linprog(ones, A_eq=columns, b_eq=x[place], method="highs")
                 found[place] = solved.fun if solved.status == 0 else math.inf
         return found

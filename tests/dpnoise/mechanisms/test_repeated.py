@@ -104,15 +104,6 @@ def test_a_plan_fills_what_is_left():
         budget.spend(budget.plan(VISITS, times=52), times=53)
 
 
-@for_all("account", ["exact", "gaussian-filter", "renyi-filter"])
-def test_a_plan_is_for_the_account_of_the_budget(account):
-    budget = Budget(2.0, 1e-5, account=account, relation="add-remove")
-    found = budget.plan(VISITS, 10)
-    budget.spend(found, times=10)
-    with pytest.raises(BudgetExceededError):
-        budget.spend(found)
-
-
 def test_a_pure_budget_has_a_plan():
     budget = Budget(1.0, relation="add-remove")
     budget.spend(Laplace(2.0), 1.0)
