@@ -12,6 +12,7 @@ LIBRARY = Path(dpnoise.__file__).parent
 THIRD = ("numba", "sklearn", "clarabel", "click", "rich", "opacus")
 NEEDS = {
     "cli.best": "cli",
+    "cli.budget": "cli",
     "cli.calibrate": "cli",
     "cli.checks": "cli",
     "cli.options": "cli",

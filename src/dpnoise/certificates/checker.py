@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Tuple
 
 BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
-AXES = 128  # of an ellipsoid with any axes, for which this takes some seconds
+AXES = 64  # of an ellipsoid with any axes, for which this takes some seconds
 SMALLEST = Fraction(1e-100)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
@@ -349,7 +349,7 @@ def in_ellipsoid(unit: Any, part: Any) -> Fraction:
     if any(row[k] <= 0 or any(row[:k]) for k, row in enumerate(rows)):
         raise NotImplementedError("axes that are no triangular matrix")
     axes, found = [[*map(Interval, row)] for row in rows], []
-    for i in range(K):
+    for i in range(len(rows)):
         u = [Interval(0)] * i
         for j in range(i, K):
             known = (u[k] * axes[k][j] for k in range(i, j))

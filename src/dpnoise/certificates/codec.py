@@ -19,41 +19,43 @@ import math
 import re
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from dpnoise._validation import is_integer
-from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
+from dpnoise.joint.base import JointNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.counts import AddRemoveCounts, Counts, ExactCounts, ReplaceOneCounts
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid, TiltedEllipsoid
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 from dpnoise.sensitivity.spheroid import Spheroid
 from dpnoise.sensitivity.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SETS: dict[str, type[Sensitivity]] = {
+SETS: dict[str, Callable[..., Sensitivity]] = {
     "l1": L1,
     "l2": L2,
     "linf": LInf,
     "box": Box,
     "at-most": AtMost,
-    "add-remove-counts": AddRemoveCounts,
-    "replace-one-counts": ReplaceOneCounts,
-    "exact-counts": ExactCounts,
+    "add-remove-counts": partial(Counts, exactly=False, relation=ADD_REMOVE),
+    "replace-one-counts": partial(Counts, exactly=False, relation=REPLACE_ONE),
+    "exact-counts": partial(Counts, exactly=True, relation=REPLACE_ONE),
     "ellipsoid": Ellipsoid,
     "tilted-ellipsoid": TiltedEllipsoid,
     "spheroid": Spheroid,
@@ -84,7 +86,14 @@ def _families() -> dict[str, type]:
 def _kind_of(value: object) -> str | None:
     """The name of the class of a noise or a set, None for anything else."""
     known = {**_families(), **SETS}
-    return next((name for name, kind in known.items() if type(value) is kind), None)
+    return next((name for name, kind in known.items() if _is_made_by(kind, value)), None)
+
+
+def _is_made_by(kind: Any, value: object) -> bool:  # noqa: ANN401
+    """Whether an object is of a class, or of a class with parameters of these values."""
+    given = getattr(kind, "keywords", {})
+    right = type(value) is getattr(kind, "func", kind)
+    return right and all(getattr(value, name) == one for name, one in given.items())
 
 
 def is_known(value: object) -> bool:
@@ -100,7 +109,9 @@ def is_known(value: object) -> bool:
 
 def _names(kind: Any) -> list[str]:  # noqa: ANN401  (a dataclass)
     """The parameters that describe an object; a certificate states the relation by itself."""
-    return [field.name for field in fields(kind) if field.init and field.name != "relation"]
+    stated = {"relation", *getattr(kind, "keywords", {})}
+    every = fields(getattr(kind, "func", kind))
+    return [field.name for field in every if field.init and field.name not in stated]
 
 
 def _rows(W: Any) -> dict[str, Any]:  # noqa: ANN401  (of SciPy)
@@ -124,7 +135,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401, PLR0911  (a return for each kind)
         return {"kind": _SUMMED, "W": _rows(value.workload.W), "noise": plain(value.inner)}
     kind = _kind_of(value)
     if kind is not None:
-        names = _STATED.get(kind) or _names(type(value))
+        names = _STATED.get(kind) or _names({**_families(), **SETS}[kind])
         named = {name: getattr(value, name) for name in names}
         return {"kind": kind, **{k: _rows(x) if k == "W" else plain(x) for k, x in named.items()}}
     if isinstance(value, Sensitivity):
@@ -167,7 +178,9 @@ def set_of(data: Any) -> Sensitivity:  # noqa: ANN401
         if not isinstance(data["blocks"], list):
             message = f"expected a list of blocks, got {str(data['blocks'])[:80]}"
             raise ValueError(message)
-        return Product(*(set_of(block) for block in data["blocks"]))
+        blocks = [set_of(block) for block in data["blocks"]]
+        stated = (block.relation for block in blocks if block.relation)  # of `Counts` alone
+        return Product(*blocks, relation=next(stated, None))
     if kind == "workload":
         _require_keys(data, {"W", "cells"})
         cells = set_of(data["cells"])

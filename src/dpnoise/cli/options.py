@@ -44,6 +44,7 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "blocks",
     "gaussian",
     "correlated-gaussian",
+    "cells",
     "laplace",
     "staircase",
     "truncated-k-norm",
@@ -304,8 +305,8 @@ def read_noise(
     problems: Problems, family: str, parameters: tuple[str, ...]
 ) -> Noise | IntegerNoise | None:
     """The noise with parameters stated as name=value; None if it cannot be had."""
-    from dpnoise.noise import FAMILIES as CONTINUOUS  # noqa: PLC0415
-    from dpnoise.noise import INTEGER_FAMILIES  # noqa: PLC0415
+    from dpnoise.noise.families import FAMILIES as CONTINUOUS  # noqa: PLC0415
+    from dpnoise.noise.families import INTEGER_FAMILIES  # noqa: PLC0415
 
     if not require_name(problems, "family", family, FAMILIES):
         return None

@@ -220,7 +220,7 @@ class _Charged(Protocol):
 
 
 def check_budget_setting(problems: Problems, budget: object, epsilon: float) -> None:
-    """Record of what is wrong with the setting `budget`."""
+    """What is wrong with the setting `budget` is recorded."""
     good = budget is None or isinstance(budget, Budget)
     problems.require(good, "budget", "a dpnoise.Budget or None", budget)
     free = budget is not None and np.ndim(epsilon) == 0 and epsilon == math.inf

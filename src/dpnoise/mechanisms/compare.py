@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dpnoise.joint.noise import RealVectorNoise
+    from dpnoise.joint.base import RealVectorNoise
     from dpnoise.mechanisms.request import Method
     from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.sensitivity.base import Sensitivity

@@ -76,9 +76,9 @@ from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
 from dpnoise.mechanisms.summed import cells_summed, workload_gaussian
-from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
+from dpnoise.noise.families import FAMILIES
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import RealVectorNoise
+    from dpnoise.joint.base import RealVectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 

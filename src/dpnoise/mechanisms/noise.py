@@ -26,7 +26,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import draws, points
-from dpnoise.joint.noise import RealVectorNoise
+from dpnoise.joint.base import RealVectorNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise.base import mean_of_largest
 from dpnoise.noise.exact import as_double_above
@@ -42,7 +42,7 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
-from dpnoise.privacy.odometer.releases import independent_ledger, spending_of
+from dpnoise.privacy.odometer.releases import independent_ledger, ledger_in, spending_of
 from dpnoise.privacy.profile import response_delta
 from dpnoise.sensitivity.relation import promise
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import Seed, Size, VectorNoise
+    from dpnoise.joint.base import Seed, Size, VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
@@ -191,7 +191,7 @@ class BlockNoise(RealVectorNoise, EqualByValue):
             raise ValueError(message)
         total, more = Ledger(), set()
         for indices, noise in self.blocks:
-            part = noise.spending_in(ball.geometry.restricted(indices.tolist()))
+            part = ledger_in(noise, ball.restricted(indices.tolist()))
             if part is None:
                 return None
             total = total.plus(part, 1)
@@ -396,7 +396,7 @@ class Mechanism(EqualByValue):
         """
         if self.times == 1:
             return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
-        found = self.noise.spending_in(self.sensitivity)
+        found = ledger_in(self.noise, self.sensitivity)
         assert found is not None  # noqa: S101  (or it was not found)
         return replace(found, relation=self.relation)
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import VectorNoise
+    from dpnoise.joint.base import VectorNoise
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart
 
@@ -68,6 +68,8 @@ class Parts(NamedTuple):
     shape : numpy.ndarray, shape (K,)
         Scales of Gaussian noise within each part, at most 1: the axes of an ellipsoid over the
         longest of them, else 1.
+    relation : str or None
+        That of the set.
     """
 
     first: IntArray
@@ -78,6 +80,7 @@ class Parts(NamedTuple):
     blocks: dict[int, Sensitivity]
     box: Array
     shape: Array
+    relation: str | None
 
     def sums(self, values: Array) -> Array:
         """Sums over the coordinates of each part, shape (n,)."""
@@ -98,8 +101,12 @@ class Parts(NamedTuple):
         if not any(n in self.blocks for n in self.first[some].tolist()):
             sides = self.box[self.first[some]]
             alike = float(np.ptp(sides)) == 0.0
-            return LInf(float(sides[0]), sides.size) if alike else Box(tuple(sides.tolist()))
-        balls = [self.blocks.get(n) or LInf(float(self.box[n])) for n in self.first[some].tolist()]
+            if alike:
+                return LInf(float(sides[0]), sides.size, relation=self.relation)
+            return Box(tuple(sides.tolist()), relation=self.relation)
+        places = self.first[some].tolist()
+        own = [LInf(float(self.box[n]), relation=self.relation) for n in places]
+        balls = [self.blocks.get(n, one) for n, one in zip(places, own, strict=True)]
         return balls[0] if len(balls) == 1 else Product(*balls)
 
     def spread(self, values: Array) -> Array:
@@ -125,7 +132,8 @@ def parts_of(ball: Sensitivity) -> Parts:
             l2.append(sides)
         else:
             blocks[start] = factor
-            shape[start : start + factor.dimension] = factor.relative_axes
+            if factor.is_round and factor.smallest_ellipsoid is None:  # along the coordinates
+                shape[start : start + factor.dimension] = factor.box / np.max(factor.box)
             first.append(np.array([start]))
             sizes.append(np.array([factor.dimension]))
             l1.append(np.array([factor.l1]))
@@ -141,6 +149,7 @@ def parts_of(ball: Sensitivity) -> Parts:
         blocks,
         ball.box,
         shape,
+        ball.relation,
     )
 
 
@@ -220,7 +229,7 @@ class Request(EqualByValue):
     @cached_property
     def parts(self) -> Parts:
         """The parts of the set that move independently of each other."""
-        return parts_of(self.sensitivity.geometry)
+        return parts_of(self.sensitivity)
 
     @property
     def moved(self) -> int:
@@ -462,7 +471,7 @@ def _of_groups(request: Request) -> float:
     powers = {part.power for part in request.integer_parts}
     if request.epsilon == 0.0 or not request.sensitivity.convex or powers != {1}:
         return 0.0
-    ball = request.sensitivity.geometry
+    ball = request.sensitivity
     ones = float(ball.norm(np.ones(request.dimension)))
     # Rounding errors U on [-1/2, 1/2]^K: of the square, E|U|, max |U| and the norm of U.
     shares = {"variance": 1.0 / 12.0, "mean-abs": 0.25, "max": 0.5, "norm": 0.5 * ones}

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue
 from dpnoise._validation import draws
-from dpnoise.joint.noise import VectorNoise
+from dpnoise.joint.base import VectorNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.request import Found, Request
 from dpnoise.noise.exact import as_double_above
@@ -28,6 +28,7 @@ from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.optimality.factorisation import factorisation_of, noise_axes
 from dpnoise.privacy.accounts import Bounds, bounds, loss_in
 from dpnoise.privacy.gaussian import gaussian_sigma
+from dpnoise.privacy.odometer.releases import ledger_in
 from dpnoise.sensitivity.ellipsoid import MOST_AXES
 from dpnoise.sensitivity.relation import ADD_REMOVE
 from dpnoise.sensitivity.workload import Workload
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpnoise._types import Array
-    from dpnoise.joint.noise import Seed, Size
+    from dpnoise.joint.base import Seed, Size
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
@@ -61,8 +62,8 @@ class SummedNoise(VectorNoise, EqualByValue):
     inner: Any
 
     def __post_init__(self) -> None:
-        """The workload is stored as one that states no relation."""
-        plain = Workload(self.workload.questions, relation=ADD_REMOVE).geometry
+        """The workload is stored for one relation, which the noise does not depend on."""
+        plain = Workload(self.workload.questions, relation=ADD_REMOVE)
         object.__setattr__(self, "workload", plain)
 
     def __repr__(self) -> str:
@@ -90,7 +91,7 @@ class SummedNoise(VectorNoise, EqualByValue):
 
     def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
         """Bounds on delta(epsilon) for a set of these questions, those of the cells."""
-        found: Bounds = bounds(self.inner, self.cells_of(ball).geometry, epsilon)
+        found: Bounds = bounds(self.inner, self.cells_of(ball), epsilon)
         return found._replace(lower=0.0)
 
     def loss_in(self, ball: Sensitivity) -> Fraction | float:
@@ -99,8 +100,7 @@ class SummedNoise(VectorNoise, EqualByValue):
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`: what it costs for the cells."""
-        found: Ledger | None = self.inner.spending_in(self.cells_of(ball))
-        return found
+        return ledger_in(self.inner, self.cells_of(ball))
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
@@ -168,10 +168,10 @@ def workload_gaussian(request: Request) -> Found | None:
         )
         raise ValueError(message)
     axes = noise_axes(factorisation_of(ball, request.weights))
-    size = as_double_above(axes.largest_norm_of(ball.cells.geometry))
+    size = as_double_above(axes.largest_norm_of(ball.cells))
     unit = float(gaussian_sigma(request.epsilon, request.delta))
     sigma = unit * size * _OUTWARD
-    return Found(SummedNoise(ball.geometry, CorrelatedGaussian(axes, sigma)), request.delta)
+    return Found(SummedNoise(ball, CorrelatedGaussian(axes, sigma)), request.delta)
 
 
 def cells_summed(
@@ -190,4 +190,4 @@ def cells_summed(
     if not found:
         return None
     best = min(found, key=lambda one: cells.mean(np.asarray(one.noise.var())))
-    return Found(SummedNoise(ball.geometry, best.noise), best.delta)
+    return Found(SummedNoise(ball, best.noise), best.delta)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Sensitivity
 
-GAP = 4e-7  # of the bounds, relative: what the search stops at
+GAP, WIDE_GAP, FEW = 2e-8, 4e-7, 512  # relative; up to so many differences, and beyond
 _ROUNDS, _MEMORY = 400, 6
 _LONGEST = 3.0  # of a step in log p
 _FALL = 1e-7  # of the trace, relative, that is too much
@@ -90,7 +90,12 @@ class Factorisation(EqualByValue):
         return self.upper / self.lower - 1.0
 
 
-def factorise(gram: Any, changes: Any = None, *, gap: float = GAP) -> Factorisation:  # noqa: ANN401
+def factorise(
+    gram: Any,  # noqa: ANN401
+    changes: Any = None,  # noqa: ANN401
+    *,
+    gap: float | None = None,
+) -> Factorisation:
     """The Gaussian noise of least total variance for linear questions, by their Gram matrix.
 
     Parameters
@@ -102,7 +107,8 @@ def factorise(gram: Any, changes: Any = None, *, gap: float = GAP) -> Factorisat
         What one person changes in the cells, a column for each possibility; by default one more
         or less in one cell.
     gap : float, optional
-        Where the search ends: upper <= (1 + gap) lower. It may end above; the bounds hold.
+        Where the search ends: upper <= (1 + gap) lower. It may end above; the bounds hold. By
+        default 2e-8 for up to 512 possibilities and 4e-7 beyond.
 
     Returns
     -------
@@ -132,6 +138,9 @@ def factorise(gram: Any, changes: Any = None, *, gap: float = GAP) -> Factorisat
         size = float(np.max(np.abs(G)))
         same = size > 0.0 and bool(np.max(np.abs(G - G.T)) <= 1e-12 * size)
         problems.require(same, "gram", "a symmetric matrix that is not 0", "another")
+    if gap is None:
+        many = len(np.atleast_1d(G)) if changes is None else np.shape(changes)[-1]
+        gap = GAP if many <= FEW else WIDE_GAP
     problems.number("gap", gap, low=0.0, high=1.0, open_low=True)
     problems.raise_if_any()
     E = sparse.eye_array(len(G), format="csc") if changes is None else sparse.csc_array(changes)
@@ -258,7 +267,7 @@ def _of_weights(ball: Any, weights: bytes) -> Factorisation:  # noqa: ANN401  (a
 
 def factorisation_of(ball: Any, weights: Array) -> Factorisation:  # noqa: ANN401  (a Workload)
     """The factorisation for a workload and weights of its questions, kept for the last few."""
-    return _of_weights(ball.geometry, np.ascontiguousarray(weights, dtype=float).tobytes())
+    return _of_weights(ball, np.ascontiguousarray(weights, dtype=float).tobytes())
 
 
 @dataclass(frozen=True, eq=False)

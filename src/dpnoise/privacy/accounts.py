@@ -371,14 +371,12 @@ class Independent:
         largest = 0.0
         for worst in self.worst:
             for noise, exact in worst:
-                if isinstance(noise, IntegerNoise) and exact.denominator != 1:
+                if noise.whole and exact.denominator != 1:
                     expected = "expected integers for noise on the integers"
                     message = f"sensitivity: {expected}, got {exact}"
                     raise ValueError(message)
             shares = _doubles(worst, up=True)
-            if not all(
-                one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares
-            ):
+            if not all(one.log_concave and not one.whole for one, _, _ in shares):
                 return 1.0
             largest = max(largest, _as_delta(shared_log_delta(shares, epsilon)))
         return largest

@@ -31,7 +31,7 @@ from dpnoise.releases.released import Released
 from dpnoise.releases.sums import noisy, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.from_frame import power_below, read_bounds
+from dpnoise.sensitivity.contributions import power_below, read_bounds
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:

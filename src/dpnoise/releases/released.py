@@ -19,7 +19,7 @@ from dpnoise._results import (
     labelled_like,
 )
 from dpnoise._validation import Problems
-from dpnoise.joint.noise import VectorNoise
+from dpnoise.joint.base import VectorNoise
 from dpnoise.mechanisms.compare import Comparison
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.odometer.budget import Budget

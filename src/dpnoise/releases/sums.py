@@ -22,7 +22,7 @@ from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.sensitivity.from_frame import power_below
+from dpnoise.sensitivity.contributions import power_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

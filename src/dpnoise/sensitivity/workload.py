@@ -114,13 +114,13 @@ class Workload(Sensitivity):
     W : array_like or sparse array of float, shape (K, n)
         A row for each question, a column for each cell: the answer is the sum of the W_ij x_j, x_j
         the number of persons in cell j. n is at most 4,096, K at most 1e6.
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours: one person more or less, or one person replaced by another.
+        There is no default.
     at_most : int, default 1
         The number of cells that a person can be in, at most once in each.
     exactly : bool, default False
         Whether everybody is in exactly `at_most` cells, as in a histogram; needs "replace-one".
-    relation : {"add-remove", "replace-one"}
-        Which data sets are neighbours: one person more or less, or one person replaced by another.
-        There is no default.
 
     Raises
     ------
@@ -152,6 +152,7 @@ class Workload(Sensitivity):
     at_most: int = field(default=1, kw_only=True)
     exactly: bool = field(default=False, kw_only=True)
 
+    signed = True
     attains = False  # its sums are rounded up
 
     def __post_init__(self) -> None:
@@ -173,17 +174,15 @@ class Workload(Sensitivity):
         problems.raise_if_any()
 
     @classmethod
-    def prefix_sums(cls, n: int, *, relation: str | None, at_most: int = 1) -> Self:
+    def prefix_sums(cls, n: int, **people: Any) -> Self:  # noqa: ANN401  (arguments of the class)
         """Cumulative counts: the sums of the first 1, 2, ..., n cells.
 
         Parameters
         ----------
         n : int
             The number of cells, at most 4,096.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of cells that a person can be in.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -207,20 +206,18 @@ class Workload(Sensitivity):
         problems.raise_if_any()
         starts = np.cumsum(np.arange(n + 1))
         columns = np.arange(starts[-1]) - np.repeat(starts[:-1], np.arange(1, n + 1))
-        return cls(_ones(starts, columns, n), at_most=at_most, relation=relation)
+        return cls(_ones(starts, columns, n), **people)
 
     @classmethod
-    def ranges(cls, n: int, *, relation: str | None, at_most: int = 1) -> Self:
+    def ranges(cls, n: int, **people: Any) -> Self:  # noqa: ANN401
         """All ranges of an axis: the sums of the cells i to j, for all i <= j.
 
         Parameters
         ----------
         n : int
             The number of cells.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of cells that a person can be in.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -250,16 +247,14 @@ class Workload(Sensitivity):
         sizes = last - first + 1
         starts = np.concatenate([[0], np.cumsum(sizes)])
         columns = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, sizes)
-        return cls(_ones(starts, columns, n), at_most=at_most, relation=relation)
+        return cls(_ones(starts, columns, n), **people)
 
     @classmethod
     def marginals(
         cls,
         shape: Sequence[int],
         ways: Any,  # noqa: ANN401  (an integer or several)
-        *,
-        relation: str | None,
-        at_most: int = 1,
+        **people: Any,  # noqa: ANN401
     ) -> Self:
         """All marginal tables of some attributes: counts by their values, summed over all others.
 
@@ -269,10 +264,8 @@ class Workload(Sensitivity):
             The number of values of each attribute; the cells are in the order of `numpy.ravel`.
         ways : int or sequence of int
             How many attributes a table has, or several such numbers; 0 is the total.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of cells that a person can be in.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -316,7 +309,7 @@ class Workload(Sensitivity):
                 row = row * sizes[axis] + places[axis]
             rows = math.prod(sizes[axis] for axis in axes)
             parts.append(sparse.csr_array((np.ones(n), (row, np.arange(n))), shape=(rows, n)))
-        return cls(sparse.vstack(parts), at_most=at_most, relation=relation)
+        return cls(sparse.vstack(parts), **people)
 
     @classmethod
     def of(
@@ -325,8 +318,7 @@ class Workload(Sensitivity):
         *,
         by: Sequence[Hashable],
         ways: int | Sequence[int] = 2,
-        relation: str | None,
-        at_most: int = 1,
+        **people: Any,  # noqa: ANN401
     ) -> Self:
         """The marginals of some columns of a data frame, whose values are public categories.
 
@@ -338,10 +330,8 @@ class Workload(Sensitivity):
             The columns, each of the type "category".
         ways : int or sequence of int, default 2
             How many columns a table has, as for `marginals`.
-        relation : {"add-remove", "replace-one"}
-            Which data sets are neighbours.
-        at_most : int, default 1
-            The number of rows that a person can have, in different cells.
+        **people
+            `at_most`, `exactly` and `relation`, as for `Workload`.
 
         Returns
         -------
@@ -378,17 +368,16 @@ class Workload(Sensitivity):
                     )
                     shape.append(len(known) if known is not None and stated else 1)
         problems.raise_if_any()
-        return cls.marginals(shape, ways, relation=relation, at_most=at_most)
+        return cls.marginals(shape, ways, **people)
 
     @classmethod
     def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401  (dense or sparse)
-        """The workload without a relation, for what one person changes in the cells."""
-        exactly = type(cells)._is_exact  # noqa: SLF001  (of the package)
-        stated = cells.relation or type(cells)._own_relation  # noqa: SLF001
-        found = cls(W, at_most=cells.m, exactly=exactly, relation=stated).geometry
+        """The workload for what one person changes in the cells."""
+        found = cls(W, at_most=cells.m, exactly=cells.exactly, relation=cells.relation)
         problems = Problems(_SUBJECT)
-        same = found.cells.geometry == cells.geometry
-        problems.require(same, "cells", f"{found.cells!r}, as many as W has columns", cells)
+        problems.require(
+            found.cells == cells, "cells", f"{found.cells!r}, as many as W has columns", cells
+        )
         problems.raise_if_any()
         return found
 
@@ -428,16 +417,8 @@ class Workload(Sensitivity):
         """The set of the cells, and W."""
         return self.cells, self.W
 
-    def _related(self, relation: str | None) -> Self:
-        """The same set with its relation or none; refused with another one."""
-        self.cells.stating(relation)
-        found = super()._related(relation)
-        vars(found)["cells"] = self.cells
-        return found
-
-    @property
-    def _shown(self) -> Self:
-        """The set with its relation, which its cells need."""
+    def _related(self, relation: str | None) -> Self:  # noqa: ARG002  (any but its own is refused)
+        """The set itself: its form depends on the relation."""
         return self
 
     @cached_property
@@ -562,14 +543,14 @@ class Workload(Sensitivity):
         """The set itself for all answers in their order, else the box around it."""
         if list(coordinates) == list(range(self.dimension)):
             return self
-        return Box(tuple(self.box[list(coordinates)].tolist()))
+        return Box(tuple(self.box[list(coordinates)].tolist()), relation=self.relation)
 
     def _largest_norm_of(self, ball: Sensitivity) -> float:  # noqa: ARG002
         """Infinity: the norms of other sets are not known."""
         return math.inf
 
     @property
-    def flat(self) -> str:
+    def flat(self) -> str:  # type: ignore[override]  # empty for most sets
         """Why volumes are not known."""
         return (
             "the hull of the columns of W is not measured; where these are independent, Laplace "
@@ -587,15 +568,6 @@ class Workload(Sensitivity):
         """Refused: the hull is not measured."""
         self._refuse()
 
-    @property
-    def unconditional_core(self) -> None:
-        """None: flips of signs lead out of it."""
-        return
-
-    def _unsigned(self, x: Array) -> Array:
-        """The vectors as they are: signs matter."""
-        return x
-
     def _norm(self, x: Array) -> Array:
         """The smallest sum of |u_j| with x = the differences times u, by linear programs."""
         from scipy.optimize import linprog  # noqa: PLC0415 - heavy and rarely needed
@@ -605,6 +577,7 @@ class Workload(Sensitivity):
         found = np.full(x.shape[:-1], math.inf)
         for place in np.ndindex(found.shape):
             if np.all(np.isfinite(x[place])):
+                # ends: what is not solved counts as infinitely far, which is on the safe side
                 solved = linprog(ones, A_eq=columns, b_eq=x[place], method="highs")
                 found[place] = solved.fun if solved.status == 0 else math.inf
         return found

@@ -335,6 +335,7 @@ def _claim(row: dict[str, str], paper: str, name: str, problems: Problems) -> Cl
         cause=_names(row["cause"]),
         shared=(),
         alternatives=(),
+        assumptions=(),
     )
 
 
@@ -407,7 +408,7 @@ class Word(BaseModel):
 
 
 class Paragraph(BaseModel):
-    """What holds for all printed claims of one place: conditions, ranges as printed, assumptions."""
+    """What all printed claims of one place share: conditions, ranges as printed, assumptions."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

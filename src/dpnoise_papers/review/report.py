@@ -248,7 +248,8 @@ def parted(statement: str) -> tuple[str, tuple[str, ...]]:
     Brackets inside of others, and those that do not end the statement, stay as they are.
     """
     depth, place = 0, len(statement)
-    while statement.endswith(")") and place > 0:  # ends: the place falls
+    # ends: the place falls
+    while statement.endswith(")") and place > 0:
         place -= 1
         depth += {")": 1, "(": -1}.get(statement[place], 0)
         if depth == 0:

@@ -32,7 +32,7 @@ def test_what_is_found_is_certified_written_and_verified(given, family):
     assert again.promise.startswith(given.promise(1.0, 0.0).partition(":")[0])
     assert verify(again).independent == (family != "gaussian")
     stated = set_of(plain(given))
-    assert stated == given.geometry
+    assert stated == given
 
 
 @pytest.mark.parametrize("given", [CASES[0], CASES[1]])
@@ -43,7 +43,7 @@ def test_the_account_is_that_of_the_worst_difference(given):
     covariance = noise.inner.sigma**2 * W @ axes.T @ axes @ W.T
     columns = (given.W @ given.changes).toarray()
     squares = np.sum(columns * np.linalg.solve(covariance, columns), axis=0)
-    mu = float(noise.inner.ball.largest_norm_of(given.cells.geometry)) / noise.inner.sigma
+    mu = float(noise.inner.ball.largest_norm_of(given.cells)) / noise.inner.sigma
     assert mu == pytest.approx(np.sqrt(np.max(squares)), rel=1e-7)
     assert bounds(noise, given, 1.0).upper <= 1e-6
 

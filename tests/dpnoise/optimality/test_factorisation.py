@@ -59,7 +59,7 @@ def test_the_noise_has_the_total_and_hides_every_difference(given):
         squares = np.sum(changes * np.linalg.solve(found.covariance, changes), axis=0)
         assert np.max(squares) == pytest.approx(1.0, abs=1e-6)
         axes = noise_axes(found)
-        size = float(axes.largest_norm_of(given.cells.geometry)) ** 2
+        size = float(axes.largest_norm_of(given.cells)) ** 2
         assert size == pytest.approx(np.max(squares), rel=1e-6)
 
 

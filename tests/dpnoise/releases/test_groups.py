@@ -10,7 +10,7 @@ import pytest
 from dpnoise import Budget, BudgetExceededError, Counts, best, from_frame, release
 from dpnoise.releases.groups import _noisy_multiples
 from dpnoise.releases.sums import grid_of
-from dpnoise.sensitivity.from_frame import Bounds, contributions, is_missing
+from dpnoise.sensitivity.contributions import Bounds, contributions, is_missing
 from exact_release import entropy, seeded
 from for_all import for_all
 

@@ -384,6 +384,24 @@ def test_a_paragraph_states_its_conditions_once_for_its_printed_rows(tmp_path):
         read_claims(write(tmp_path, rows[2]))
 
 
+def test_the_assumptions_of_a_paragraph_are_those_of_its_printed_rows(tmp_path):
+    (tmp_path / "some-paper.paragraphs.yaml").write_text(
+        "Section V: {reading: one, assumptions: [N counts records., Seeds are ours.]}\n"
+    )
+    rows = [
+        GOOD | {"place": "Section V, last paragraph"},
+        GOOD | {"id": "other", "place": "Section V", "kind": "variant", "quote": ""},
+        GOOD | {"id": "elsewhere", "place": "Section VI"},
+    ]
+    found = [claim.assumptions for claim in read_claims(write(tmp_path, *rows))]
+    assert found == [("N counts records.", "Seeds are ours."), (), ()]
+    (tmp_path / "some-paper.paragraphs.yaml").write_text(
+        'Section V: {reading: one, assumptions: [3, ""]}\n'
+    )
+    with pytest.raises(ValueError, match=r"assumptions(?s:.*)assumptions"):
+        read_claims(write(tmp_path, *rows))
+
+
 def test_a_variant_may_not_say_what_the_paper_says(tmp_path):
     same = {"id": "other", "kind": "variant", "quote": "", "statement": "As it is printed."}
     write(tmp_path, GOOD, GOOD | same)

@@ -28,9 +28,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.sampled.pairs import (

@@ -1,4 +1,4 @@
-"""Counts and sums in which each person has few, and the set of what one person changes.
+"""What one person adds to counts and sums of groups, bounded, and the set of what that changes.
 
 A person counts in the first m groups of the person's own rows. What the person's rows add to a
 group is added up and clamped to the bounds. Both depend on the person's own rows and on nothing
@@ -6,8 +6,7 @@ else: so a person more or less changes at most m groups, each by a number within
 
 Clamped numbers are rounded to multiples of a unit, a power of two that is chosen without the data,
 and stay within the bounds. Multiples are integers: their sum has no rounding, whatever the order.
-
-`from_frame` has them of a data frame, without noise; `dpnoise.releases.groups` releases them.
+`from_frame` makes counts and sums of a data frame so, with their set.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ if TYPE_CHECKING:
 
     from dpnoise.sensitivity.base import Sensitivity
 
-_RECORD_FINENESS = 2.0**-30  # of the record unit, over the distance of the bounds
+_FINENESS = 2.0**-30  # of the record unit, over the distance of the bounds
+_FRAME_FINENESS = 2.0**-24  # of the record unit, over the larger bound
+_MOST = 2**52  # units in a sum
 _PRECISION = 2.0**-52  # over the larger bound
 _MOST_WHOLE = 2**50  # of a bound of integers
 _HUGE = 1e150  # beyond all bounds, for infinite records
 _MOST_COUNTS = 2000  # of `Counts` with any m
-_FINENESS = 2.0**-24  # of the record unit, over the larger bound
-_MOST = 2**52  # units in a sum
 
 
 class Bounds(NamedTuple):
@@ -74,7 +73,7 @@ class Bounds(NamedTuple):
             return 1.0
         size = max(-self.low, self.high)
         distance = self.high - self.low
-        return max(power_below(distance) * _RECORD_FINENESS, power_below(size) * _PRECISION)
+        return max(power_below(distance) * _FINENESS, power_below(size) * _PRECISION)
 
     def ends(self, unit: float) -> tuple[int, int]:
         """The multiples of a unit within the bounds: the lowest and the highest; 0 if none is."""
@@ -304,7 +303,7 @@ def from_frame(
     amounts = (
         known.number(one, number_of(one)) for one in compress(records_of(df[values]) or [], whose)
     )
-    unit = 1.0 if known.whole else power_below(max(-low, high)) * _FINENESS
+    unit = 1.0 if known.whole else power_below(max(-low, high)) * _FRAME_FINENESS
     each = contributions(zip(*people, amounts, strict=True), labels, m)
     sums = [sum(known.multiples(one, unit)) for one in each]
     # A sum of many persons is cut off where doubles stop to hold all integers.
