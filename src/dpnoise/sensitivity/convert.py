@@ -100,16 +100,16 @@ def as_sensitivity(
     return found.stating(relation)
 
 
-def _of_two(ball: Sensitivity) -> Sensitivity:
-    """A set that has half the difference of two of its elements as a true difference, too.
+def _doubled(ball: Sensitivity) -> Sensitivity:
+    """A set around the differences of two vectors of a set.
 
-    Two people in m of K numbers each differ in up to 2 m of them.
+    Two people in m numbers each differ in up to 2 m: twice `AtMost` has too few entries.
     """
     if not isinstance(ball, AtMost) or ball.m == ball.of:
-        return ball
+        return ball.scaled(2.0)
     if ball.m == 1:
-        return L1(ball.each, ball.of, relation=ball.relation)
-    return replace(ball, m=min(2 * ball.m, ball.of))
+        return L1(2.0 * ball.each, ball.of, relation=ball.relation)
+    return replace(ball, m=min(2 * ball.m, ball.of), each=2.0 * ball.each)
 
 
 def _other(ball: Sensitivity, relation: str, contributions: str) -> Sensitivity:
@@ -121,7 +121,7 @@ def _other(ball: Sensitivity, relation: str, contributions: str) -> Sensitivity:
         return replace(ball, relation=relation, exactly=False)
     ball = replace(ball, relation=relation)
     if contributions == "symmetric":
-        return ball.scaled(0.5) if relation == ADD_REMOVE else _of_two(ball).scaled(2.0)
+        return _doubled(ball) if relation == REPLACE_ONE else ball.scaled(0.5)
     if relation == ADD_REMOVE or ball.moves_apart:
         return ball
     if ball.is_round:
