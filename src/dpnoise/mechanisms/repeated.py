@@ -24,6 +24,7 @@ from dpnoise.mechanisms.methods import METHODS
 from dpnoise.mechanisms.noise import IndependentNoise, Mechanism
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.privacy.odometer.releases import ledger_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,7 +97,7 @@ def repeated(
 
 def cost_of(noise: VectorNoise, request: Request) -> Ledger | None:
     """What one release costs, with its relation; None if the account knows nothing of it."""
-    found = noise.spending_in(request.sensitivity)
+    found = ledger_in(noise, request.sensitivity)
     return None if found is None else replace(found, relation=request.sensitivity.relation)
 
 
