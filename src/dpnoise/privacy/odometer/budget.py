@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems, floats
-from dpnoise.privacy.odometer.accounts import (
-    concentrated,
-    renyi_divergences,
-)
+from dpnoise.noise.base import Noise
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.odometer.accounts import concentrated
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
@@ -22,9 +21,12 @@ from dpnoise.privacy.odometer.ledger import (
     written,
     written_entries,
 )
+from dpnoise.privacy.odometer.moments import renyi_divergences
 from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.odometer.spent import Spent
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
 from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
+from dpnoise.privacy.sampled.mechanism import Sample
 from dpnoise.sensitivity.base import Sensitivity, joined
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
@@ -38,21 +40,30 @@ if TYPE_CHECKING:
     from dpnoise.privacy.zcdp import ZCDP
 
 
-class _Spent(NamedTuple):
-    """All that was spent at one moment: its ledger, and the first `number` of `entries`.
+_NUMBERS = (int, float, str, type(None))
 
-    `text` is what its file said, None without a file.
-    """
 
-    ledger: Ledger
-    entries: list[Entry]
-    number: int
-    text: bytes | None = None
+class _Last(NamedTuple):
+    """The arguments of the last call of `spend`, and the entry that they led to."""
 
-    @property
-    def listed(self) -> list[Entry]:
-        """The entries, as a list of their own."""
-        return self.entries[: self.number]
+    asked: tuple[Any, ...]
+    entry: Entry
+    what: str
+
+
+def _is_fixed(asked: tuple[Any, ...]) -> bool:
+    """Whether arguments of `spend` cannot change: frozen noise, and numbers."""
+    noise, *others = asked
+    frozen = getattr(type(noise), "__dataclass_params__", None)
+    known = isinstance(noise, Noise | IntegerNoise | Sample) and frozen and frozen.frozen
+    return bool(known) and all(type(one) in _NUMBERS for one in others)
+
+
+def _same(before: tuple[Any, ...], asked: tuple[Any, ...]) -> bool:
+    """Whether arguments of `spend` are those of a call before, which could not change."""
+    return before[0] is asked[0] and all(
+        type(a) is type(b) and a == b for a, b in zip(before[1:], asked[1:], strict=True)
+    )
 
 
 class Budget:
@@ -123,17 +134,18 @@ class Budget:
         terms = read_terms(problems, epsilon, delta, relation)
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)
-        self._begin(terms, _Spent(Ledger(), [], 0), Memory())
+        self._begin(terms, Spent(Ledger(), [], 0), Memory())
 
-    def _begin(self, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> None:
+    def _begin(self, terms: Terms, spent: Spent, home: Memory | LedgerFile) -> None:
         """Take what is promised, what was spent, and where the ledger lives."""
         self._terms, self._account = terms, terms.account
         self.epsilon, self.delta = terms.epsilon, terms.delta
+        self._last: _Last | None = None
         self._spent = spent  # replaced as a whole, so that readers need no lock
         self._home = home
 
     @classmethod
-    def _made(cls, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> Budget:
+    def _made(cls, terms: Terms, spent: Spent, home: Memory | LedgerFile) -> Budget:
         """A budget by its parts."""
         found = cls.__new__(cls)
         found._begin(terms, spent, home)  # noqa: SLF001  (a budget)
@@ -188,7 +200,8 @@ class Budget:
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy, which may be charged only if the ledger lives in a file."""
         now = self._spent
-        return {"terms": self._terms, "spent": now._replace(entries=now.listed), "path": self.path}
+        spent = Spent(now.ledger, now.listed, now.number, now.text)
+        return {"terms": self._terms, "spent": spent, "path": self.path}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Become a copy."""
@@ -247,7 +260,7 @@ class Budget:
         0.75
         """
         terms, entries, ledger = read_ledger(text, edited=edited)
-        return cls._made(terms, _Spent(ledger, entries, len(entries)), Memory())
+        return cls._made(terms, Spent(ledger, entries, len(entries)), Memory())
 
     @classmethod
     def create(
@@ -302,7 +315,7 @@ class Budget:
             read_path(problems, path, new=True)  # another process may have made it meanwhile
             problems.raise_if_any()
             text = file.write(lambda: written(terms.stated, []))
-        return cls._made(terms, _Spent(Ledger(), [], 0, text), file)
+        return cls._made(terms, Spent(Ledger(), [], 0, text), file)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, edited: bool = False) -> Budget:
@@ -336,9 +349,9 @@ class Budget:
             with file.charging():
                 terms, entries, ledger = read_ledger(file.read(), edited=True)
                 text = file.write(lambda: written(terms.stated, entries))
-        return cls._made(terms, _Spent(ledger, entries, len(entries), text), file)
+        return cls._made(terms, Spent(ledger, entries, len(entries), text), file)
 
-    def _now(self) -> _Spent:
+    def _now(self) -> Spent:
         """What was spent so far, by the file where there is one."""
         spent = self._spent  # before the file is read, which only grows
         text = self._home.read()
@@ -356,7 +369,7 @@ class Budget:
         problems.raise_if_any()
         ledger = self._terms.joined(spent.ledger, more, first=spent.number)
         entries = [*spent.listed, *more]
-        self._spent = spent = _Spent(ledger, entries, len(entries), text)
+        self._spent = spent = Spent(ledger, entries, len(entries), text)
         return spent
 
     def spend(
@@ -410,6 +423,10 @@ class Budget:
         ModuleNotFoundError
             If `sampling` is given without dp_accounting where that counts it.
         """
+        asked = noise, sensitivity, times, sampling, relation
+        if self._last is not None and _same(self._last.asked, asked):
+            self._again(self._last.entry, self._last.what)
+            return
         problems = Problems("budget")
         count = read_times(problems, times)
         if sampling is None:
@@ -421,7 +438,8 @@ class Budget:
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
         what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
-        self._record(problems, release, count, what, stated)
+        entry = self._record(problems, release, count, what, stated)
+        self._last = _Last(asked, entry, what) if _is_fixed(asked) else None
 
     def spend_dp(
         self,
@@ -458,26 +476,40 @@ class Budget:
 
     def _record(
         self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
-    ) -> None:
+    ) -> Entry:
         """Record of a checked release with its relation, unless it exceeds the budget.
 
         All under one lock, so that no other release is recorded between the check and the record.
         """
-        reason = self._home.refusal()
-        if reason:  # before the lock, which another thread may have held when the process forked
-            problems.add(reason)
-            problems.raise_if_any()
+        self._require_home(problems)
         with self._home.charging():
             now = self._now()
             entry = self._terms.accepted(
                 problems, now.ledger, Entry(what, times, release), relation
             )
-            after = now.ledger.plus(entry.one, times)
-            self._terms.require(f"{times} times {what}", now.ledger, after)
-            entries = now.entries
-            entries[now.number :] = [entry]
-            text = self._home.write(lambda: written(self._terms.stated, entries))
-            self._spent = _Spent(after, entries, now.number + 1, text)
+            self._charge(now, entry, what)
+            return entry
+
+    def _require_home(self, problems: Problems) -> None:
+        """Problems before the lock, which another thread may have held when the process forked."""
+        reason = self._home.refusal()
+        if reason:
+            problems.add(reason)
+            problems.raise_if_any()
+
+    def _charge(self, now: Spent, entry: Entry, what: str) -> None:
+        """Record of an entry, within the lock."""
+        after = now.charged(self._terms, entry, f"{entry.times} times {what}")
+        entries = now.entries
+        entries[now.number :] = [entry]
+        text = self._home.write(lambda: written(self._terms.stated, entries))
+        self._spent = after._replace(number=now.number + 1, text=text)
+
+    def _again(self, entry: Entry, what: str) -> None:
+        """Record of an entry like the one before, whose arguments were checked then."""
+        self._require_home(Problems("budget"))
+        with self._home.charging():
+            self._charge(self._now(), entry, what)
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.
