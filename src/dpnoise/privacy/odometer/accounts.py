@@ -41,7 +41,6 @@ from dpnoise.privacy.vector import (
     profile_of_shares,
     searched_profile,
 )
-from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -336,34 +335,6 @@ def _composed(
     else:
         one = loss_distribution(*part)
     return one.self_compose(count)
-
-
-def concentrated(ledger: Ledger, delta: float) -> ZCDP:
-    """A concentrated bound of everything; infinite where none is known.
-
-    A release that is epsilon-DP counts as (epsilon, 0) or as (0, epsilon^2 / 2) (Bun & Steinke,
-    Proposition 3.3), whichever of the two choices for all makes epsilon at `delta` smaller.
-    """
-    if ledger.failure or ledger.sampled:
-        return ZCDP(math.inf, math.inf)
-    exact = [Fraction(0), Fraction(0)]
-    linear, square = Fraction(0), Fraction(0)
-    for (noise, size), count in ledger.shares.items():
-        loss, pair = noise.largest_loss(size), noise.zcdp_pair(Fraction(size))
-        if loss < math.inf:
-            linear += count * Fraction(loss)
-            square += count * Fraction(loss) ** 2 / 2
-        elif pair is None:
-            return ZCDP(math.inf, math.inf)
-        else:
-            exact = [part + count * more for part, more in zip(exact, pair, strict=True)]
-    found = [
-        ZCDP(as_double_above(exact[0] + xi), as_double_above(exact[1] + eta))
-        for xi, eta in ((linear, Fraction(0)), (Fraction(0), square))
-    ]
-    if delta == 0.0:
-        return found[0]
-    return min(found, key=lambda pair: float(epsilon_from_zcdp(pair.xi, pair.eta, delta)))
 
 
 def loss_distribution(

@@ -9,7 +9,7 @@ import numpy as np
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.privacy.odometer.accounts import concentrated
+from dpnoise.privacy.odometer.concentrated import ConcentratedAccount, concentrated
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
@@ -74,10 +74,14 @@ class Budget:
 
     Parameters
     ----------
-    epsilon : float
-        From 0 to 1e4.
+    epsilon : float, optional
+        From 0 to 1e4; needed unless rho is given.
     delta : float
-        0, or from 1e-300 to below 1.
+        0, or from 1e-300 to below 1. Beside rho it is where `epsilon_of` answers by default.
+    rho : float, optional
+        A limit on zero-concentrated privacy in place of epsilon, from 0 to 1e8. Everything not
+        refused is rho-zCDP together, also where noise, sensitivities and numbers depend on earlier
+        results.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for all entries: one person more or less, or one person
         replaced by another. Entries that state no relation are then for this one; without it each
@@ -85,16 +89,18 @@ class Budget:
 
     Attributes
     ----------
-    epsilon, delta : float
-        The budget.
+    epsilon, delta, rho : float
+        The budget; epsilon is None beside rho, and rho is None beside epsilon.
+    rho_left : float
+        What the limit on rho leaves; None without one.
     relation : str or None
         As given, or that of the first entry; None before it.
     path : pathlib.Path or None
         The file that its ledger lives in; None where that is the memory of this process.
     adaptive : bool
         Whether noise, sensitivities and numbers of the releases so far may have depended on earlier
-        results: where delta is 0, and where all of them are Gaussian noise. Elsewhere only which
-        queries are asked, and when to stop, may.
+        results: where rho is the limit or delta is 0, and where all of them are Gaussian noise.
+        Elsewhere only which queries are asked, and when to stop, may.
 
     Raises
     ------
@@ -125,13 +131,14 @@ class Budget:
 
     def __init__(
         self,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
         *,
+        rho: float | None = None,
         relation: str | None = None,
     ) -> None:
         problems = Problems("budget")
-        terms = read_terms(problems, epsilon, delta, relation)
+        terms = read_terms(problems, epsilon, delta, relation, rho)
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)
         self._begin(terms, Spent(Ledger(), [], 0), Memory())
@@ -139,7 +146,7 @@ class Budget:
     def _begin(self, terms: Terms, spent: Spent, home: Memory | LedgerFile) -> None:
         """Take what is promised, what was spent, and where the ledger lives."""
         self._terms, self._account = terms, terms.account
-        self.epsilon, self.delta = terms.epsilon, terms.delta
+        self.epsilon, self.delta, self.rho = terms.epsilon, terms.delta, terms.rho
         self._last: _Last | None = None
         self._spent = spent  # replaced as a whole, so that readers need no lock
         self._home = home
@@ -159,7 +166,13 @@ class Budget:
     @property
     def adaptive(self) -> bool:
         """Whether parameters of the releases so far may have depended on earlier results."""
-        return self.delta == 0.0 or self._ledger.all_gaussian
+        return self.rho is not None or self.delta == 0.0 or self._ledger.all_gaussian
+
+    @property
+    def rho_left(self) -> float | None:
+        """What the limit on rho leaves, rounded down; None without one."""
+        account = self._account
+        return account.left(self._ledger) if isinstance(account, ConcentratedAccount) else None
 
     @property
     def path(self) -> Path | None:
@@ -174,16 +187,14 @@ class Budget:
         """The arguments that it was made with."""
         if self.path is not None:
             return f"Budget.open({str(self.path)!r})"
-        return (
-            f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, "
-            f"relation={self._terms.relation!r})"
-        )
+        limit = f"epsilon={self.epsilon!r}" if self.rho is None else f"rho={self.rho!r}"
+        return f"Budget({limit}, delta={self.delta!r}, relation={self._terms.relation!r})"
 
     def __str__(self) -> str:
         """What was spent, on what, and what is left, as a table."""
         now = self._now()
         relation = self._terms.relation or now.ledger.relation
-        lines = [f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({relation})"]
+        lines = [f"budget: {self._terms.promise} ({relation})"]
         for what, times, one in now.listed:
             alone = self._account.epsilon_of(Ledger().plus(one, times), self.delta)
             lines.append(f"  {times} x {what}: epsilon = {alone:.4g} alone")
@@ -266,9 +277,10 @@ class Budget:
     def create(
         cls,
         path: str | os.PathLike[str],
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
         *,
+        rho: float | None = None,
         relation: str | None = None,
     ) -> Budget:
         """A budget whose ledger lives in a new file, for several runs and processes.
@@ -280,7 +292,7 @@ class Budget:
         ----------
         path : str or os.PathLike
             The file, which must not be there; its folder must.
-        epsilon, delta, relation : float, float and str or None
+        epsilon, delta, rho, relation : float or None, float, float or None and str or None
             As for `Budget`.
 
         Returns
@@ -307,7 +319,7 @@ class Budget:
         0.75
         """
         problems = Problems("budget")
-        terms = read_terms(problems, epsilon, delta, relation)
+        terms = read_terms(problems, epsilon, delta, relation, rho)
         file = LedgerFile(read_path(problems, path, new=True))
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)

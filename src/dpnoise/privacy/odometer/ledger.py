@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.concentrated import Rho
     from dpnoise.privacy.odometer.moments import Moments
     from dpnoise.privacy.vector import Shares
 
@@ -67,7 +68,7 @@ CONCENTRATED = "noise with the largest concentrated bound of the set"
 CERTIFIED = "randomized response with the certified epsilon and delta"
 _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 _VERSION = 2
-EXACT = "exact"  # the account, of which earlier versions had others
+EXACT, CONCENTRATED_ACCOUNT = "exact", "zcdp"  # accounts; earlier versions had others
 _KIND = "dpnoise budget"
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
@@ -137,14 +138,20 @@ class Ledger:
         known = found.__dict__
         known["pure"] = _bounded(self.pure + times * other.pure)
         known["square"] = self.square + times * other.square
-        if self.moments is not None:
-            known["moments"] = self.moments.with_release(other, times)
+        for name in ("moments", "rho"):
+            if (kept := getattr(self, name)) is not None:
+                known[name] = kept.with_release(other, times)
         known["others"] = _sum(self.others, other.others, times) if other.others else self.others
         return found
 
     @cached_property
     def moments(self) -> Moments | None:
         """Sums of moments, once they were asked for (see `odometer.moments`)."""
+        return None
+
+    @cached_property
+    def rho(self) -> Rho | None:
+        """The sum of rho, once it was asked for (see `odometer.concentrated`)."""
         return None
 
     @cached_property
@@ -421,14 +428,17 @@ def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str
         problems.add(f"text: expected the JSON of Budget.to_json, got an error: {error}")
         return {}
     old = isinstance(found, dict) and "digest" not in found
-    if not _has_keys(problems, "ledger", found, _TOP[:-1] if edited and old else _TOP):
+    concentrated = isinstance(found, dict) and found.get("account") == CONCENTRATED_ACCOUNT
+    names = ("rho", *_TOP) if concentrated else _TOP
+    if not _has_keys(problems, "ledger", found, names[:-1] if edited and old else names):
         return {}
     problems.require(found["kind"] == _KIND, "kind", repr(_KIND), found["kind"])
     versions = {_VERSION, 1} if edited and old else {_VERSION}
     same = type(found["version"]) is int and found["version"] in versions
     problems.require(same, "version", f"{_VERSION}, which this version reads", found["version"])
-    expected = f"{EXACT!r}, the account that this version has"
-    problems.require(found["account"] == EXACT, "account", expected, found["account"])
+    known = concentrated or found["account"] == EXACT
+    expected = f"{EXACT!r} or {CONCENTRATED_ACCOUNT!r}, which this version has"
+    problems.require(known, "account", expected, found["account"])
     listed = isinstance(found["entries"], list)
     problems.require(listed, "entries", "a list", type(found["entries"]).__name__)
     if not edited and found["digest"] != _digest(found):

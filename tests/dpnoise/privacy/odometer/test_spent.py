@@ -59,7 +59,7 @@ def fits(epsilon, delta, noise, size, times):
     ],
 )
 def test_as_many_equal_releases_fit_as_at_once(noise, size, epsilon, delta):
-    found = accepted(Budget(epsilon, delta, relation=R), itertools.repeat((noise, size)))
+    found = accepted(Budget(epsilon, delta, relation=R), itertools.repeat((noise, size), 20_000))
     assert found > 10
     assert fits(epsilon, delta, noise, size, found)
     assert not fits(epsilon, delta, noise, size, found + 1)
