@@ -400,7 +400,8 @@ class Budget:
         noise : object
             What `best`, `compare`, `calibrate`, `calibrate_joint` or
             `coordinate_noise` found, a fitted private estimator, what a helper of `release`
-            returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or the
+            returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or an
+            event of dp_accounting, which is read by its name (docs/budget.md lists those). Or the
             noise of a number, the independent noise of each coordinate of a vector, or their joint
             noise. K-norm noise in the l2 norm, or that of an ellipsoid, counts by its own loss, in
             any other norm as Laplace noise of one number, which is exact for boxes and l1 balls,
@@ -451,7 +452,7 @@ class Budget:
         stated = joined(problems, own, relation, "the set and relation=")
         what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
         entry = self._record(problems, release, count, what, stated)
-        self._last = _Last(asked, entry, what) if _is_fixed(asked) else None
+        self._last = _Last(asked, entry, f"{count} times {what}") if _is_fixed(asked) else None
 
     def spend_dp(
         self,
@@ -499,27 +500,28 @@ class Budget:
             entry = self._terms.accepted(
                 problems, now.ledger, Entry(what, times, release), relation
             )
-            self._charge(now, entry, what)
+            self._charge(now, entry, f"{times} times {what}")
             return entry
 
-    def _require_home(self, problems: Problems) -> None:
+    def _require_home(self, problems: Problems | None = None) -> None:
         """Problems before the lock, which another thread may have held when the process forked."""
         reason = self._home.refusal()
         if reason:
+            problems = problems or Problems("budget")
             problems.add(reason)
             problems.raise_if_any()
 
     def _charge(self, now: Spent, entry: Entry, what: str) -> None:
         """Record of an entry, within the lock."""
-        after = now.charged(self._terms, entry, f"{entry.times} times {what}")
+        after = now.charged(self._terms, entry, what)
         entries = now.entries
         entries[now.number :] = [entry]
         text = self._home.write(lambda: written(self._terms.stated, entries))
-        self._spent = after._replace(number=now.number + 1, text=text)
+        self._spent = after if text is None else after._replace(text=text)
 
     def _again(self, entry: Entry, what: str) -> None:
         """Record of an entry like the one before, whose arguments were checked then."""
-        self._require_home(Problems("budget"))
+        self._require_home()
         with self._home.charging():
             self._charge(self._now(), entry, what)
 

@@ -303,7 +303,7 @@ def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: o
     return Ledger(sampled={Sampled(multiplier, float(rate)): 1})  # type: ignore[arg-type]
 
 
-def _read_sampled_values(
+def read_sample(
     problems: Problems, name: str, multiplier: object, rate: object, kind: tuple[object, object]
 ) -> Sampled | None:
     """A release of a sample by its two numbers, noise and sampling, checked."""
@@ -547,7 +547,7 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
         if not _has_keys(problems, place, part, names):
             return None
         kind = (GAUSSIAN, POISSON) if usual else (part["noise"], part["sampling"])
-        return _read_sampled_values(problems, place, part["multiplier"], part["rate"], kind)
+        return read_sample(problems, place, part["multiplier"], part["rate"], kind)
 
     shares = _numbered(problems, f"{name}.coordinates", data["coordinates"], coordinate)
     samples = _numbered(problems, f"{name}.sampled", data["sampled"], sampled)

@@ -61,16 +61,17 @@ class Spent(NamedTuple):
         return self.entries[: self.number]
 
     def charged(self, terms: Terms, entry: Entry, what: str) -> Spent:
-        """The same with an entry, which is not yet listed; BudgetExceededError if it is too much.
+        """The same with an entry that is listed next; BudgetExceededError if it is too much.
 
         `what` names the entry in that error.
         """
         room, times = self.room, entry.times
+        listed = self.entries, self.number + 1, self.text
         if room is not None and room.serves(entry):
             rest = Room(room.one, room.left - times, room.number)
             if entry.one is room.one:
-                return self._replace(room=rest, more=self.more + times)
-            return self._replace(before=self.ledger.plus(entry.one, times), room=rest, more=0)
+                return Spent(self.before, *listed, rest, self.more + times)
+            return Spent(self.ledger.plus(entry.one, times), *listed, rest)
         before = self.ledger
         after = before.plus(entry.one, times)
         terms.require(what, before, after)
@@ -79,7 +80,7 @@ class Spent(NamedTuple):
             number = max(room.number, times)
         left = number if number and terms.account.keeps_more(after, entry.one, number) else 0
         number = min(2 * number, _MOST) if left else number // _SHRINK
-        return self._replace(before=after, room=Room(entry.one, left, number), more=0)
+        return Spent(after, *listed, Room(entry.one, left, number))
 
 
 def dominates(first: Ledger, second: Ledger) -> bool:
