@@ -8,10 +8,9 @@
 #   snakemake --cores 2 more                               what no printed claim reads
 #   snakemake --cores 2 --configfile config.quick.yaml     a small run, in quick/
 #
-# <paper>/items.py lists what a paper has, with its functions and sections of the config;
-# src/dpnoise_papers/steps.py makes jobs of the items. Settings given by --configfile and
-# --config need a folder of their own (--config folder=runs/mine). A job is told its own
-# settings and a digest of its code: it runs again when one of them or an input changes.
+# <paper>/items.py lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
+# Settings of --configfile and --config need their own folder (--config folder=runs/mine). A
+# job is told its settings and a digest of its code: it runs again when one of them changes.
 import os
 import sys
 from pathlib import Path
@@ -94,6 +93,7 @@ for job in run.jobs():
             job.name
         input:
             job.inputs,
+            lambda w, job=job: run.lacking(job.calls(w), workflow),
         output:
             job.shown(report),
         log:

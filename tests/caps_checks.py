@@ -120,7 +120,7 @@ def attempts_of_the_inversion():
 
 def improvements_of_a_certificate():
     """The first noise that was verified is kept."""
-    problem = budget.Budget(1.0, 1e-5, 1.0, 1)
+    problem = budget.Target(1.0, 1e-5, 1.0, 1)
     tight = gaussian_sigma(1.0, 1e-5)
     found = budget.certified_calibration(Gaussian(tight * (1.0 - 1e-9)), problem, method="exact")
     assert found.delta <= 1e-5

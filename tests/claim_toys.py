@@ -4,7 +4,7 @@ import dataclasses
 
 import pandas as pd
 
-from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.judge import COMPATIBLE, DEPENDS, EQUAL, judge
 from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
 
 NUMBER = Claim(
@@ -61,5 +61,8 @@ def two(a, b, *se):
 
 
 def verdict(claim, table, *others):
-    found = judge([claim, *others], {claim.result: table})
-    return found.iloc[0]
+    """Row of a verdict; the reason is 'undecided' for all that is open, and `open` is its own."""
+    found = judge([claim, *others], {claim.result: table}).iloc[0]
+    is_open = found["verdict"] in (COMPATIBLE, DEPENDS) and found["reason"] != EQUAL
+    said = {"open": found["reason"] if is_open else ""}
+    return pd.Series(dict(found) | said | ({"reason": "undecided"} if is_open else {}))

@@ -52,11 +52,9 @@ def extreme_points(ball):
 
 def _ones(ball):
     """How many counts a person changes by one each."""
-    if type(ball).__name__ == "AddRemoveCounts":
-        return range(ball.m + 1)
-    if type(ball).__name__ == "ReplaceOneCounts":
-        return range(2 * ball.m + 1)
-    return range(0, 2 * min(ball.m, ball.of - ball.m) + 1, 2)  # exactly m, before and after
+    if ball.exactly:
+        return range(0, 2 * min(ball.m, ball.of - ball.m) + 1, 2)  # before and after
+    return range((1 if ball.relation == "add-remove" else 2) * ball.m + 1)
 
 
 def _is_round(ball):

@@ -17,9 +17,9 @@ SETS = [
     AtMost(3, of=8),
     Product(L2(1.0, of=3), LInf(2.0, of=2), L2(1.0, of=3)),
     Product(AtMost(2, of=5), L2(0.5, of=2)),
-    Counts(2, of=5, each=0.5, whole=False, relation="add-remove").geometry,
-    Counts(3, of=8, relation="replace-one").geometry,
-    Product(Counts(3, of=3, relation="add-remove").geometry, L2(1.0, of=2)),
+    Counts(2, of=5, each=0.5, whole=False, relation="add-remove"),
+    Counts(3, of=8, relation="replace-one"),
+    Product(Counts(3, of=3, relation="add-remove"), L2(1.0, of=2), relation="add-remove"),
 ]
 
 

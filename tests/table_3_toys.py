@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpnoise_papers.data.sets import Dataset
-from dpnoise_papers.flipped_huber_2023.table_3.protocols import JUDGED_BY
+from dpnoise_papers.flipped_huber_2023.table_3.replicates import JUDGED_BY
 from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 from dpnoise_papers.flipped_huber_2023.table_3.trials import make_split
 
@@ -14,9 +14,6 @@ SETTING = {
     "target": "standardise",
     "split": "per-trial",
     "test_fraction": 0.2,
-    "order": "cyclic",
-    "iterate": "last",
-    "intercept": False,
     "penalty_scale": 1.0,
     "wine_task": "colour",
     "california_features": "ratios",
@@ -28,24 +25,35 @@ PLAIN = {
     "seed": 2023,
     "epsilon": 1.0,
     "delta": "1/N^2",
-    "mechanisms": ["gaussian", "flipped-huber", "gaussian-tight"],
+    "curves": ["gaussian", "flipped-huber", "gaussian-tight"],
     "xi_grid": 50,
     "passes": [2, 5],
     "steps": {"low": 0.1, "high": 1.0, "count": 2, "spacing": "log"},
     "clips": {"low": 0.5, "high": 5.0, "count": 3, "spacing": "log"},
     "trials": 3,
-    "held_out": {"select": 2, "evaluate": 4},
     "setting": SETTING,
     "tasks": {
         "diabetes": SQUARED, "california": SQUARED,
         "heart-statlog": LOGISTIC, "wine-quality": LOGISTIC,
     },
+    "replications": 4, "variant_replications": 4, "pilot": 1, "audit": 1, "keep": 4.0,
+    "variants": {"chosen": {}},
 }  # fmt: skip
 
 
 def settings(*, setting=None, **changes):
     """Return small settings of Table III with some of them changed."""
     return Table3(**{**PLAIN, **changes, "setting": {**SETTING, **(setting or {})}})
+
+
+def full_run(runs, trials, *, whole=True):
+    """Run trials with all configurations, or with those that are kept, and return the runs."""
+    wanted = {key: np.ones_like(kept) if whole else kept for key, kept in runs.kept.items()}
+    for place in trials:
+        trial = runs.trial(place)
+        runs.run_trial(trial, wanted)
+        runs.test_trial(trial, wanted)
+    return runs
 
 
 def dataset(loss="squared", size=60, name=None):

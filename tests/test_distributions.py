@@ -74,7 +74,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(library, copy):
     assert "dpnoise-papers" not in scripts
     assert "dpnoise = dpnoise.cli.__main__:main" in scripts
     needed = [one for one in metadata.get_all("Requires-Dist") if "extra ==" not in one]
-    names = ["filelock", "lazy-loader", "numpy", "python-flint", "scipy"]
+    names = ["filelock", "lazy-loader", "narwhals", "numpy", "python-flint", "scipy"]
     assert [one.split(">")[0] for one in needed] == names
 
 

@@ -42,3 +42,12 @@ def test_pictures_are_small():
 def test_all_noise_of_a_picture_has_one_variance():
     for name, noise in MADE["continuous"]().items():
         assert noise.std() == pytest.approx(MADE["STD"], rel=1e-8), name
+
+
+def test_the_picture_of_workloads_is_not_stale(tmp_path):
+    made = runpy.run_path(str(ROOT / "docs" / "picture_of_workloads.py"))
+    (tmp_path / "drawn.svg").write_bytes(made["svg"]())
+    drawn = coordinates(tmp_path / "drawn.svg")
+    kept = coordinates(ROOT / "docs" / "images" / "workloads.svg")
+    assert kept.shape == drawn.shape
+    assert np.allclose(kept, drawn, atol=0.05)

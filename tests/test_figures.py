@@ -19,7 +19,7 @@ from dpnoise_papers.claims.judge import LEGEND, SIGNS, judge, printed_numbers
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_1, figure_2
 from dpnoise_papers.flipped_huber_2023.table_3.figures import table_3
-from dpnoise_papers.flipped_huber_2023.table_3.protocols import JUDGED_BY as RESULT
+from dpnoise_papers.flipped_huber_2023.table_3.replicates import JUDGED_BY as RESULT
 from dpnoise_papers.style import in_order
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
@@ -64,6 +64,8 @@ def table_3_inputs(missing="boston"):
     for column in ("nmse", "test_error"):
         table.loc[table["dataset"].isin(missing), column] = np.nan
         table[f"{column}_low"], table[f"{column}_high"] = 0.9 * table[column], 1.3 * table[column]
+    for end, ratio in (("", 1.1), ("_low", 0.9), ("_high", 1.4)):
+        table[f"nmse_ratio{end}"] = ratio
     verdicts = judge(claims, {RESULT: table})
     return table, printed_numbers(claims, verdicts, paper="flipped-huber-2023", item="table-3")
 
@@ -187,7 +189,15 @@ def test_figure_2_draws_the_curve_between_its_limits():
 def test_table_3_shows_printed_and_ours_in_units_of_the_printed_gaussian():
     table, printed = table_3_inputs()
     figure = table_3(table, printed)
-    for axes, column in zip(figure.axes, ("nmse", "test_error"), strict=True):
+    *panels, right = figure.axes
+    diamonds = {line.get_ydata()[0]: line.get_xdata()[0] for line in right.lines
+                if line.get_marker() == "D"}  # fmt: skip
+    known = printed.set_index(["column", "dataset", "mechanism"])["printed"]["nmse"]
+    assert diamonds == pytest.approx({
+        height: known[dataset, "gaussian"] / known[dataset, "flipped-huber"]
+        for height, dataset in enumerate(in_order(printed["dataset"]))
+    })  # fmt: skip
+    for axes, column in zip(panels, ("nmse", "test_error"), strict=True):
         paper = printed[printed["column"] == column].set_index(["dataset", "mechanism"])["printed"]
         open_circles = [
             (line.get_ydata()[0], line.get_xdata()[0])
@@ -207,7 +217,13 @@ def test_table_3_shows_printed_and_ours_in_units_of_the_printed_gaussian():
             assert line.get_xdata()[0] == pytest.approx(1.5 * expected[line.get_ydata()[0]])
         texts = [text.get_text() for text in axes.texts]
         assert texts.count("not run") == 2
-        assert texts.count(SIGNS["not run"]) == 2
+        # a sign marks what is not the most frequent verdict, which is named below
+        verdicts = printed.set_index(["column", "dataset", "mechanism"])["verdict"]
+        common = verdicts.mode().iloc[0]
+        assert f"all other numbers: {common}" in figure.get_supxlabel()
+        for word, mark in SIGNS.items():
+            expected_signs = 0 if word == common else (verdicts[column] == word).sum()
+            assert texts.count(mark) == expected_signs
         left, right = axes.get_xlim()
         assert left < min(expected.values())
         assert right > 1.5

@@ -1,15 +1,18 @@
 """The pipeline from the outside: Snakemake in a copy of the repository, at a small scale.
 
-Six starts answer all questions; one of them makes files. The copy has no shipped data, so that all
+Nine starts answer all questions; one of them makes files. The copy has no shipped data, so that all
 data sets are missing but the one that is part of scikit-learn.
 """
 
 import hashlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -33,12 +36,13 @@ flipped_huber_2023:
     epsilon: 0
     delta: 1.5
     passes: []
-    mechanisms: [cauchy]
+    curves: [cauchy]
     tasks: {mnist: {loss: squared, penalty: l1, strength: 1.0}}
 """
 RESULTS = "runs/small/results/flipped-huber-2023"
 TABLE, FIGURE = f"{RESULTS}/figure-3b.csv", f"{RESULTS.replace('results', 'figures')}/figure-3b.svg"
-SWEEP, MISSING = f"{RESULTS}/table-3/diabetes-chosen.csv", f"{RESULTS}/table-3/boston-chosen.csv"
+ONE_SET, MISSING = f"{RESULTS}/table-3/diabetes.csv", f"{RESULTS}/table-3/boston.csv"
+SUMMARY = f"{RESULTS}/table-3.csv"
 PAGES = "runs/small/results/inid-2024/table-2.md"
 SETTINGS = ("config.quick.yaml", "small.yaml")
 STARTS = Starts(environment())
@@ -71,19 +75,60 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def contents(folder):
+    """Digests of all files of a copy but what Snakemake and the test say."""
+    return {path: digest(path) for path in folder.rglob("*") if path.is_file()
+            and path.name != "said.txt" and not path.match(".snakemake/log/*")}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
-def made(copy):
-    """What the one run says that makes files, one of which is without its data."""
-    return snakemake(copy, FIGURE, SWEEP, PAGES, MISSING, cores=2)
+def runs(copy):
+    """What the one run says that makes files, what a second says that starts beside it.
+
+    The first one is halted meanwhile; last are the files that the second one has changed.
+    """
+    output, targets = copy / "said.txt", (FIGURE, ONE_SET, PAGES, MISSING, SUMMARY)
+    _, _, _, *given = command(*targets, cores=2, files=SETTINGS)
+    first = STARTS.begin(copy, given, output)
+    for _ in range(600):
+        if list(copy.glob(".snakemake/locks/*output.lock")):
+            break
+        time.sleep(0.1)
+    os.killpg(first, signal.SIGSTOP)
+    try:
+        before = contents(copy)
+        beside = subprocess.run(
+            command(FIGURE, files=SETTINGS), cwd=copy, env=environment(), check=False,
+            capture_output=True, text=True, timeout=200,
+        )  # fmt: skip
+        changed = before.items() ^ contents(copy).items()
+    finally:
+        os.killpg(first, signal.SIGCONT)
+    code, _ = STARTS.wait()
+    return (code, output.read_text(encoding="utf-8")), beside, changed
+
+
+@pytest.fixture(scope="module")
+def made(runs):
+    """Exit code of the one run, some of whose data are missing, and what it said."""
+    return runs[0]
+
+
+def test_a_second_run_in_the_same_folder_is_refused_and_changes_nothing(runs):
+    _, beside, changed = runs
+    assert not changed
+    assert beside.returncode == 1
+    assert "Directory cannot be locked" in beside.stderr
+    assert "--unlock" in beside.stderr
 
 
 def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, made):
     _, said = made
     assert planned(said) == {
-        "fetch": 2, "table": 1, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
-        "flipped_huber_2023_table_3_tasks": 2, "total": 8,
+        "fetch": 8, "table": 2, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
+        "flipped_huber_2023_table_3_tasks": 2, "total": 15,
     }  # fmt: skip
-    for path in (TABLE, FIGURE, SWEEP, PAGES):
+    for path in (TABLE, FIGURE, ONE_SET, PAGES):
         assert (copy / path).stat().st_size > 100
     log = (copy / "runs/small/logs/flipped-huber-2023/figure-3b-table.log").read_text()
     assert f" {TABLE}\n" in log
@@ -97,6 +142,7 @@ def test_a_target_without_its_data_fails_with_the_files_and_the_place_and_the_re
     code, said = made
     assert code == 1
     assert not (copy / MISSING).exists()
+    assert not (copy / SUMMARY).exists()  # which a default run makes of what there is
     log = (copy / "runs/small/logs/fetch/boston.log").read_text()
     assert "data set 'boston' is not available: cache: no file for table 'boston-housing'" in log
     assert "DatasetUnavailable" in said  # the log of a job that fails is shown
@@ -115,14 +161,47 @@ def test_sources_are_compared_by_content(copy, made):
         path.touch()
     first = digest(copy / FIGURE)
     (copy / FIGURE).unlink()
-    _, said = snakemake(copy, FIGURE, SWEEP, PAGES, "--dry-run")
+    _, said = snakemake(copy, FIGURE, ONE_SET, PAGES, "--dry-run")
     style.write_text(before)
     assert planned(said) == {"figure": 1, "inid_2024_figures": 1, "total": 2}
     changed = ["--config", "balle_wang_2018={theory: {trials: 77}}", "strict=true"]
-    code, said = snakemake(copy, FIGURE, SWEEP, PAGES, *changed)
+    code, said = snakemake(copy, FIGURE, ONE_SET, PAGES, *changed)
     assert code == 0
     assert planned(said) == {"figure": 1, "total": 1}  # the one that was deleted
     assert digest(copy / FIGURE) == first
+
+
+FULL = """\
+import errno, io, pathlib
+plain = pathlib.Path.open
+class Full(io.FileIO):
+    def write(self, content):
+        super().write(content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+def opened(path, mode="r", *more, **settings):
+    full = mode == "xb" and path.name.startswith(".figure-3b.csv.")
+    return Full(path, "xb") if full else plain(path, mode, *more, **settings)
+pathlib.Path.open = opened
+"""
+
+
+def test_a_full_disk_fails_the_job_and_leaves_nothing_half_written(copy, made):
+    assert made
+    before = digest(copy / TABLE)
+    (copy / TABLE).unlink()
+    (copy / "full").mkdir()
+    (copy / "full/sitecustomize.py").write_text(FULL)
+    output = copy / "said.txt"
+    _, _, _, *given = command(TABLE, files=SETTINGS)
+    STARTS.begin(copy, given, output, PYTHONPATH=str(copy / "full"))
+    code, _ = STARTS.wait()
+    assert code == 1
+    assert f"No space left on device: '{TABLE}'" in output.read_text(encoding="utf-8")
+    assert not list((copy / RESULTS).glob("*figure-3b.csv*"))
+    assert not list((copy / RESULTS).glob(".*"))
+    code, _ = snakemake(copy, TABLE)
+    assert code == 0
+    assert digest(copy / TABLE) == before
 
 
 def test_a_plan_of_everything_leaves_out_what_has_no_data_and_what_is_optional(copy, made):

@@ -10,6 +10,7 @@ from .certificates.certificate import CertificateError as CertificateError
 from .certificates.certificate import certify as certify
 from .certificates.certificate import verify as verify
 from .joint.calibrate import calibrate_joint as calibrate_joint
+from .mechanisms.budget import Budget as Budget
 from .mechanisms.compare import best as best
 from .mechanisms.compare import compare as compare
 from .noise.exponential_power import Gaussian as Gaussian
@@ -24,7 +25,6 @@ from .noise.integers import DiscreteLaplace as DiscreteLaplace
 from .noise.integers import DiscreteStaircase as DiscreteStaircase
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
-from .privacy.odometer.budget import Budget as Budget
 from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile
@@ -42,13 +42,14 @@ from .sensitivity.balls import L1 as L1
 from .sensitivity.balls import L2 as L2
 from .sensitivity.balls import Box as Box
 from .sensitivity.balls import LInf as LInf
+from .sensitivity.contributions import from_frame as from_frame
 from .sensitivity.convert import add_remove as add_remove
 from .sensitivity.convert import as_sensitivity as as_sensitivity
 from .sensitivity.convert import replace_one as replace_one
 from .sensitivity.counts import Counts as Counts
 from .sensitivity.ellipsoid import Ellipsoid as Ellipsoid
 from .sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
-from .sensitivity.from_frame import from_frame as from_frame
 from .sensitivity.product import Product as Product
+from .sensitivity.workload import Workload as Workload
 
 __version__: str

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpnoise._frames import column_like, native
 from dpnoise._imports import imports_of
 
 if TYPE_CHECKING:
@@ -87,10 +88,20 @@ def html_table(
     return f"<div><table>{title}{head}<tbody>{body}</tbody></table>{below}</div>"
 
 
-def is_data_frame(df: object) -> bool:
-    """Whether it is a data frame of pandas, which is not imported for the question."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(df, pandas.DataFrame)
+class _Short(str):
+    """A text that is shown as it is."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+_LONGEST = 200
+
+
+def shortened(value: object) -> object:
+    """A public value for an error message, cut off where its text is long."""
+    text = repr(value)
+    return value if len(text) <= _LONGEST else _Short(f"{text[:_LONGEST]}...")
 
 
 def labelled_cells(
@@ -99,23 +110,29 @@ def labelled_cells(
     *,
     edges: object = None,
     categories: Iterable[object] = (),
+    by: object = None,
 ) -> Any:  # noqa: ANN401
-    """Counts by cell: of a Series, as a Series of its name by category or interval."""
+    """Numbers by cell or group, in the container of the records, or of what groups them.
+
+    Of pandas a Series by category or interval, of others a Series in their order.
+    """
+    named: Any = next((one for one in (values, by) if native(one) is not None), None)
     pandas = sys.modules.get("pandas")  # which a Series has imported
-    if pandas is None or not isinstance(values, pandas.Series):
-        return counts
+    if named is None or pandas is None or not isinstance(named, pandas.Series):
+        return column_like(named, counts)
+    name = getattr(values if by is None else by, "name", None)
     if edges is None:
-        index = pandas.Index(list(categories), name=values.name, tupleize_cols=False)
+        index = pandas.Index(list(categories), name=name, tupleize_cols=False)
     else:
-        index = pandas.IntervalIndex.from_breaks(edges, closed="left", name=values.name)
-    return pandas.Series(counts, index=index, name=values.name)
+        index = pandas.IntervalIndex.from_breaks(edges, closed="left", name=name)
+    return pandas.Series(counts, index=index, name=named.name)
 
 
 def labelled_like(values: object, answer: Any) -> Any:  # noqa: ANN401
-    """The answer with index and name, or columns, of values that are a Series or a data frame."""
+    """The answer in the container of values, with index and name, or columns."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(values, pandas.Series):
         return pandas.Series(answer, index=values.index, name=values.name)
     if pandas is not None and isinstance(values, pandas.DataFrame):
         return pandas.DataFrame(answer, index=values.index, columns=values.columns)
-    return answer
+    return column_like(values, answer)

@@ -51,13 +51,13 @@ class Problems:
         self.found.append(problem)
 
     def require(self, ok: bool, name: str, expected: str, value: object) -> bool:
-        """Record of a problem unless `ok`."""
+        """A problem is recorded unless `ok`."""
         if not ok:
             self.add(f"{name}: expected {expected}, got {value!r}")
         return ok
 
     def unmasked(self, name: str, values: object) -> bool:
-        """Record of a problem if values have a mask; the message shows none of them."""
+        """A problem is recorded if values have a mask; the message shows none of them."""
         ok = not has_mask(values)
         if not ok:
             expected = "values without a mask (fill or leave out the masked entries before)"
@@ -75,7 +75,7 @@ class Problems:
         open_high: bool = False,
         finite: bool = True,
     ) -> bool:
-        """Record of a problem unless a value is a real number in an interval."""
+        """A problem is recorded unless a value is a real number in an interval."""
         try:
             x = math.nan
             if isinstance(value, float | Real) and not isinstance(value, bool | np.timedelta64):
@@ -94,7 +94,7 @@ class Problems:
         return ok
 
     def budget(self, epsilon: object, delta: float) -> None:
-        """Record of what is wrong with the epsilon and delta of a guarantee."""
+        """What is wrong with the epsilon and delta of a guarantee is recorded."""
         self.number("epsilon", epsilon, low=0.0, high=MAXIMUM_EPSILON)
         if self.number("delta", delta, low=0.0, high=1.0, open_high=True):
             positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA

@@ -5,7 +5,8 @@ sections of the config, the paths that it reads and those that it makes. A job m
 one item, of one data set or hour, or of all cheap items of a paper.
 
 A data set without a local copy is left out of a default run, with what is made of it; its own job,
-which may ask its official address, is asked for instead, and fails where that has none.
+which may ask its official address, is asked for instead, and fails where that has none. A summary
+that is asked for by name needs the data of all its parts.
 
 An optional item has a target of its own (`make deep`, `snakemake more`). The verdicts of a default
 run count its tables where they exist. A table that needs an extra is never made by a default run:
@@ -167,7 +168,7 @@ class Run:
 
     @cache  # noqa: B019 - a run lives as long as its process
     def _maker(self, paper: Paper, name: str) -> tuple[str, str]:
-        """Item and part that make a table; no part for 'table-3/{part}-chosen'."""
+        """Item and part that make a table; no part for 'table-3/{part}'."""
         wanted = name if _is_foreign(name) else f"{paper.id}/{name}"
         for key, (owner, item) in self.items.items():
             for made in item.tables:
@@ -236,19 +237,30 @@ class Run:
         for paper in self.papers:
             own = self._of(paper, lambda key: not self.items[key][1].target)
             only = [key for key in own if key in (self.config.items or own)]
-            found[paper.id] = {name.replace(PART, part) for key in self._behind(only, _KINDS)
-                               for name in self._data_of(key)
-                               for part in self._parts(*self.items[key])}  # fmt: skip
+            found[paper.id] = self._data_behind(only)
         return found
 
-    def _data_of(self, key: str) -> tuple[str, ...]:
-        """Data that the tables of an item are made of."""
-        table = self.items[key][1].table
-        return table.data if table else ()
+    def _data_behind(self, keys: Iterable[str]) -> set[str]:
+        """Data that some items are made of, at any distance."""
+        return {name.replace(PART, part) for key in self._behind(keys, _KINDS)
+                if (table := self.items[key][1].table) for name in table.data
+                for part in self._parts(*self.items[key])}  # fmt: skip
 
     def unhad(self, *papers: Paper) -> list[str]:
         """Prepared data of papers' default items without a copy: their jobs find one or fail."""
         names = set().union(*(self.data[paper.id] for paper in papers)) & set(self.missing)
+        return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
+
+    def lacking(self, calls: Iterable[Call], workflow: Any) -> list[str]:  # noqa: ANN401
+        """Prepared data without a copy behind calls that leave parts out, if a file is asked for.
+
+        `workflow` is Snakemake's, which knows the targets once it plans.
+        """
+        targets = workflow.dag_settings.targets if workflow.is_main_process else ()
+        named = any("/" in target for target in targets)
+        left = [call["item"] for call in calls for one in call["tables"]
+                if isinstance(one, dict) and "" in one.values()]  # fmt: skip
+        names = self._data_behind(left) & set(self.missing) if named else ()
         return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
 
     @property
@@ -305,7 +317,16 @@ class Run:
             if item.page and not self._is_shown(key):
                 pages.setdefault(item.page.formats, []).append(key)
         for (paper, where), keys in swept.items():
-            yield self._experiment(paper, where, keys)
+            tables = self._declared(keys)
+            name = f"{paper.module}_{where.replace('.', '_')}"
+            made = [f"{self.results}/{paper.id}/{one}.csv"
+                    for key in keys for one in self.items[key][1].tables]  # fmt: skip
+            yield Job(
+                name, made, self._swept(keys),
+                f"{paper.id}/{name}-{{part}}", "experiments",
+                {"part": one_of(self.parts(paper, where))}, tables, priority=2,
+                gpu=int(any(t.device and self._setting(paper, t.device) == "cuda" for t in tables)),
+            )  # fmt: skip
         for paper in self.papers:
             calls = [self.table(key) for key in self._of(paper, self._is_grid)]
             yield _batch(paper, "grids", calls, "tables", group="tables")
@@ -328,39 +349,24 @@ class Run:
         keys = [key for key in drawn if not self._is_shown(key)]
         yield self._single("figure", [f"{self.figures}/{{item}}.svg"], keys,
                            lambda w: self.figure(w.item))  # fmt: skip
-        yield self._single("picture", [f"{self.figures}/{{item}}.{{end}}"], drawn,
-                           lambda w: self.figure(w.item, w.end))  # fmt: skip
+        yield Job("picture", [f"{self.figures}/{{item}}.{{end}}"],
+                  lambda w: self.figure(w.item, w.end), "{item}-{end}", script="show",
+                  wildcards={"item": one_of(drawn), "end": one_of(FORMATS[1:])})  # fmt: skip
         for ends, keys in pages.items():
             files = [f"{self.results}/{{item}}.{end}" for end in ends]
             yield self._single("-".join(("page", *ends)), files, keys, lambda w: self.page(w.item))
-
-    def _experiment(self, paper: Paper, where: str, keys: list[str]) -> Job:
-        """Rule of the items of a paper that are made in the parts that a setting lists."""
-        tables = self._declared(keys)
-        name = f"{paper.module}_{where.replace('.', '_')}"
-        made = [f"{self.results}/{paper.id}/{one}.csv"
-                for key in keys for one in self.items[key][1].tables]  # fmt: skip
-        return Job(
-            name, made, lambda w: [self.table(key, w.part) for key in keys],
-            f"{paper.id}/{name}-{{part}}", "experiments",
-            {"part": one_of(self.parts(paper, where))}, tables, priority=2,
-            gpu=self._on_gpu(paper, tables),
-        )  # fmt: skip
 
     def _single(
         self, name: str, files: list[str], keys: list[str], calls: Callable[[Any], list[Call]],
         script: str = "show", **more: Any,  # noqa: ANN401
     ) -> Job:  # fmt: skip
         """Rule of items with a job of their own."""
-        wildcards = {"item": one_of(keys)}
-        end = "{end}" if name == "picture" else name
-        wildcards |= {"end": one_of(FORMATS[1:])} if name == "picture" else {}
-        return Job(name.replace("-", "_"), files, calls, f"{{item}}-{end}", wildcards=wildcards,
-                   script=script, **more)  # fmt: skip
+        return Job(name.replace("-", "_"), files, calls, f"{{item}}-{name}",
+                   wildcards={"item": one_of(keys)}, script=script, **more)  # fmt: skip
 
-    def _on_gpu(self, paper: Paper, tables: Iterable[Table]) -> int:
-        """Number of GPUs that a job asks for."""
-        return int(any(t.device and self._setting(paper, t.device) == "cuda" for t in tables))
+    def _swept(self, keys: list[str]) -> Callable[[Any], list[Call]]:
+        """Calls of one part of some items, by the wildcards of its job."""
+        return lambda w: [self.table(key, w.part) for key in keys]
 
     def _declared(self, keys: Iterable[str]) -> list[Table]:
         """How the tables of some items are made."""

@@ -393,6 +393,7 @@ def test_every_estimator(model, data):
     assert len(budget.entries) == 1
 
 
+@pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SmallBudgetWarning")
 def test_clones_and_searches_charge_one_budget_and_warn():
     """Five folds and the refit, each of epsilon 0.1 by pure epsilons."""
     from sklearn.base import clone

@@ -1,5 +1,6 @@
 import json
 import sys
+from importlib import import_module
 
 import pytest
 import yaml
@@ -138,8 +139,9 @@ def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "COMMAND"),
-        (["data"], "ACTION"),
+        ([], "Missing command. (dpnoise-papers --help)"),
+        (["data"], "Missing command. (dpnoise-papers data --help)"),
+        (["data", "add", "--target"], "--target"),
         (["data", "fetch"], "names of data sets or --all"),
         (["data", "fetch", "toy", "--all"], "names of data sets or --all"),
         (["data", "fetch", "iris"], "expected one of toy, got 'iris'"),
@@ -196,7 +198,21 @@ def test_config_check(capsys, monkeypatch):
     )
 
 
-def test_a_bare_installation_says_what_to_install(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "dpnoise_papers.config", None)
-    assert cli.main(["config", "check", "config.yaml"]) == 2
+def test_all_arguments_that_are_missing_or_wrong_are_named(capsys):
+    for words, names in (
+        ("data add", ("FILE", "--as", "--target")),
+        ("verify --share 0 --seed x --cores y", ("--share", "0<x<=1", "--seed", "'x'", "'y'")),
+    ):
+        code, out, err = run(capsys, *words.split())
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert all(name in err for name in names), err
+
+
+@pytest.mark.parametrize("module", ["click", "dpnoise_papers.config"])
+def test_a_bare_installation_says_what_to_install(capsys, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "dpnoise_papers.cli")
+    with pytest.raises(SystemExit) as stop:
+        sys.exit(import_module("dpnoise_papers.cli").main(["config", "check", "config.yaml"]))
+    assert stop.value.code == 2
     assert 'pip install ".[papers]" in a checkout' in capsys.readouterr().err

@@ -375,14 +375,14 @@ def test_settings_of_the_papers_are_not_changed(paper):
 
 
 def test_a_changed_setting_is_named_with_both_values(paper):
-    new = {"table_3_replicates": {"variants": {"new": {"passes": [2]}}}}
+    new = {"table_3": {"variants": {"new": {"passes": [2]}}}}
     changed = {"seed": 7, "flipped_huber_2023": new, **OTHER}
     found = settings_changed(load(CONFIG, overrides=changed), paper)
     named = {one["setting"]: (one["paper"], one["run"]) for one in found}
     old = list(paper.inid_2024.figure_2.dimensions)
     assert named.pop("seed") == (paper.seed, 7)
     assert named.pop("inid_2024.figure_2.dimensions") == (old, [1, 2])
-    new = "flipped_huber_2023.table_3_replicates.variants.new."
+    new = "flipped_huber_2023.table_3.variants.new."
     assert named[new + "passes"] == (None, [2])
     assert all(name.startswith(new) and before is None for name, (before, _) in named.items())
 

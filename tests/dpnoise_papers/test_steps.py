@@ -179,6 +179,23 @@ def test_a_missing_data_set_is_left_out_and_its_own_job_is_asked_for():
     assert set(nothing.judged()["lacking"]) >= {"inid-2024/summary.csv"}
 
 
+@pytest.mark.parametrize(
+    ("target", "main", "wanted"),
+    [("a/b.csv", True, ["data/prepared/airfoil.npz"]), ("all", True, []), ("a/b.csv", False, [])],
+)
+def test_a_file_asked_for_by_name_needs_the_data_that_a_paper_leaves_out(target, main, wanted):
+    workflow = SimpleNamespace(dag_settings=SimpleNamespace(targets={target}), is_main_process=main)
+    made = run(missing=["airfoil"])
+    assert made.lacking([made.table("inid-2024/summary")], workflow) == wanted
+    assert made.lacking([made.table("inid-2024/long")], workflow) == []
+    assert made.lacking([made.table("inid-2024/runs", "california")], workflow) == []
+    hours = replace(RUNS, table=replace(RUNS.table, data=("city/one",), parts="sweep.hours"))
+    read = replace(SUMMARY, table=replace(SUMMARY.table, parts="sweep.hours", statuses=False))
+    made = run(hours, read, missing=["city/one"])
+    city = ["data/prepared/city/one.npz"] if wanted else []
+    assert made.lacking([made.table("inid-2024/summary")], workflow) == city
+
+
 def test_a_run_of_some_items_makes_them_and_what_they_read():
     made = run(items=("inid-2024/cheap",))
     assert files(made) == ["results/inid-2024/cheap.csv", "figures/inid-2024/cheap.svg"]

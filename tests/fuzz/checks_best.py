@@ -1,5 +1,7 @@
 """`best` for random sets: certified, above the floor, never beaten, by samples private."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpnoise.allocation.allocate import allocate
@@ -45,11 +47,15 @@ def a_set(draws, *, product=True):
         return L2(draws.size(), of=K)
     if kind == "counts":
         m, relation = int(draws.rng.integers(1, K + 1)), draws.pick(["add-remove", "replace-one"])
-        return Counts(m, of=K, each=draws.size(), whole=False, relation=relation).geometry
+        return Counts(m, of=K, each=draws.size(), whole=False, relation=relation)
     if kind == "at-most":
         return AtMost(int(draws.rng.integers(1, K + 1)), of=K, each=draws.size())
     if kind == "product":
-        return Product(a_set(draws, product=False), a_set(draws, product=False))
+        first, second = a_set(draws, product=False), a_set(draws, product=False)
+        relation = first.relation or second.relation
+        if isinstance(second, Counts):
+            second = replace(second, relation=relation)
+        return Product(first, second, relation=relation)
     return _box(draws, K)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from dpnoise.sensitivity.from_frame import from_frame
+from dpnoise.sensitivity.contributions import from_frame
 
 _IDS = [1, 2, 3, 1.5, "1", "Ada", None, float("nan")]
 _LABELS = [0, 1, "0", "x", ("x", 1), 2.5]

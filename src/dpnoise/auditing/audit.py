@@ -282,7 +282,7 @@ def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Del
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
     size: Any = sensitivity
     if isinstance(sensitivity, Sensitivity) and sensitivity.dimension == noise.dimension:
-        size = as_double_above(noise.ball.largest_norm_of(sensitivity.geometry))
+        size = as_double_above(noise.ball.largest_norm_of(sensitivity))
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0
     unit = noise.scaled(1.0 / float(size))
@@ -303,7 +303,7 @@ def _counted(ledger: Ledger) -> tuple[_Deltas, float]:
 def smallest_delta(noise: Any, sensitivity: Any, epsilon: float) -> float:  # noqa: ANN401
     """A lower bound on the delta of checked noise; 0 where only an upper one is known."""
     own = getattr(noise, "ball", None)
-    if isinstance(sensitivity, Sensitivity) and sensitivity.geometry != own:
+    if isinstance(sensitivity, Sensitivity) and sensitivity.body != own:
         return 0.0  # the account may take more than the set
     if isinstance(noise, RadialNoise):
         size = 1.0 if isinstance(sensitivity, Sensitivity) else float(sensitivity)

@@ -23,7 +23,7 @@ from dpnoise.auditing.audit import (
 )
 from dpnoise.auditing.events import likelihood
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
-from dpnoise.joint.noise import JointNoise
+from dpnoise.joint.base import JointNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.base import Sensitivity

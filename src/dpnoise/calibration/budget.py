@@ -34,7 +34,7 @@ _MAXIMUM_DIMENSION = 1e150
 _WIDEST = 1e150  # K / epsilon, the scale of Laplace noise for sensitivity 1 and delta = 0
 
 
-class Budget(NamedTuple):
+class Target(NamedTuple):
     """A checked request for noise."""
 
     epsilon: float
@@ -43,12 +43,12 @@ class Budget(NamedTuple):
     dimension: int  # K, the number of coordinates, each with independent noise
 
     @property
-    def unit(self) -> Budget:
+    def unit(self) -> Target:
         """The same budget for sensitivity 1."""
         return self._replace(sensitivity=1.0)
 
     @property
-    def tight(self) -> Budget:
+    def tight(self) -> Target:
         """The same budget with a delta that leaves room for certification, K = 1."""
         return self._replace(delta=max(self.delta * (1.0 - _CLOSED_SLACK), MINIMUM_DELTA))
 
@@ -96,7 +96,7 @@ class Calibration:
         The accounts that vouch for `delta`: first the one whose upper bound it is, then, if it
         is cheap enough, one by another method whose bounds do not contradict it
         (`dpnoise.privacy.second`).
-    budget : Budget, optional
+    budget : Target, optional
         What was asked for.
     sensitivity : Sensitivity, optional
         The set that was asked for, with its relation; None where a number was.
@@ -111,9 +111,16 @@ class Calibration:
     attained: bool
     infimum: float
     certified_by: tuple[str, ...] = ()
-    budget: Budget | None = field(default=None, repr=False, compare=False)
+    budget: Target | None = field(default=None, repr=False, compare=False)
     sensitivity: Sensitivity | None = field(default=None, repr=False, compare=False)
     epsilon: float | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def dimension(self) -> int | None:
+        """The number of coordinates that the guarantee is for; None if it is not known."""
+        if self.sensitivity is not None:
+            return self.sensitivity.dimension
+        return None if self.budget is None else int(self.budget.dimension)
 
     @property
     def promise(self) -> str | None:
@@ -152,18 +159,18 @@ _WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
 _UNUSED, _PROBE, _MAX_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
 
 
-def certified(noise: Noise | IntegerNoise, budget: Budget) -> tuple[float, str]:
+def certified(noise: Noise | IntegerNoise, budget: Target) -> tuple[float, str]:
     """Upper bound on the delta of `noise` at the budget's epsilon, and by which account."""
     epsilon, delta, unit, dimension = budget
     return first_account(noise, unit, dimension, epsilon, delta)
 
 
-def certified_delta(noise: Noise, budget: Budget) -> float:
+def certified_delta(noise: Noise, budget: Target) -> float:
     """Upper bound on the delta that `noise` achieves at the budget's epsilon."""
     return certified(noise, budget)[0]
 
 
-def delta_to_compare(noise: Noise, budget: Budget) -> float:
+def delta_to_compare(noise: Noise, budget: Target) -> float:
     """`certified_delta`, or a lower bound on delta where that is above the positive budget's.
 
     In several coordinates the lower bound takes far less time, and settles that the budget is not
@@ -177,7 +184,7 @@ def delta_to_compare(noise: Noise, budget: Budget) -> float:
 
 
 def certified_calibration(
-    noise: Noise, budget: Budget, *, method: str = "exact", infimum: float | None = None
+    noise: Noise, budget: Target, *, method: str = "exact", infimum: float | None = None
 ) -> Calibration:
     """Noise on the private side up to rounding, enlarged as little as it takes to be certified.
 
@@ -194,7 +201,7 @@ def certified_calibration(
     return Calibration(noise, delta, variance, method, infimum is None, limit, (account,))
 
 
-def _reduced(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:
+def _reduced(noise: Noise, budget: Target, delta: float) -> tuple[Noise, float, str]:
     """Noise that is smaller by what it leaves unused of delta, if that is certified."""
     unused = math.log(budget.delta / delta) if delta > 0.0 else math.inf
     if _UNUSED < unused < _MAX_UNUSED:
@@ -208,7 +215,7 @@ def _reduced(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, 
     return noise, delta, VECTOR
 
 
-def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:
+def _enlarged(noise: Noise, budget: Target, delta: float) -> tuple[Noise, float, str]:
     """Noise that is larger by little and certified, its delta, and by which account."""
     account = ""
 
@@ -242,7 +249,7 @@ def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float,
     return noise.scaled(1.0 + best[0]), *best[1:]
 
 
-def cross_checked(found: Calibration, budget: Budget) -> Calibration:
+def cross_checked(found: Calibration, budget: Target) -> Calibration:
     """A calibration with its budget and a second account that does not contradict it.
 
     RuntimeError if the second account contradicts the first.

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.calibration import integers, scalar
-from dpnoise.calibration.budget import Budget, Calibration, check_budget, cross_checked
+from dpnoise.calibration import integers, published, scalar, search
+from dpnoise.calibration.budget import Calibration, Target, check_budget, cross_checked
 from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.published import (
     BOX,
@@ -30,9 +30,9 @@ from dpnoise.calibration.published import (
 from dpnoise.calibration.scalar import pure_optimum, scalar_optimum
 from dpnoise.calibration.search import laplace, scale_optimum, vector_optimum
 from dpnoise.calibration.staircase_search import staircase_optimum
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise import integers as staircase_limits
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 from dpnoise.noise.integers import (
     DiscreteGaussian,
@@ -48,7 +48,10 @@ from dpnoise.sensitivity.integer_points import read_parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise.calibration.published import Box
+    from dpnoise.calibration.integers import NoiseOn
+    from dpnoise.calibration.published import Box, GridFamily
+    from dpnoise.calibration.scalar import ShapeFamily
+    from dpnoise.calibration.search import VectorFamily
     from dpnoise.noise.base import Noise
 
     Kind = type[Noise | IntegerNoise]
@@ -168,7 +171,7 @@ def calibrate(
         expected = f"{' or '.join(map(repr, methods))} for {known.name}"
         problems.require(name in methods, "method", expected, method)
         if good:
-            budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+            budget = Target(float(epsilon), float(delta), float(sensitivity), int(dimension))
             check_request(problems, known, budget, name)
     if name == "grid":
         check_grid(problems, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
@@ -190,14 +193,15 @@ def calibrate(
 
 
 def _found(
-    family: Family, budget: Budget, method: str, box: Box, resolution: tuple[int, int]
+    family: Family, budget: Target, method: str, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
     """Noise that a method finds, certified once."""
     kind, calibrator = family.kind, family.calibrator
     if budget.dimension > 1 and kind is not Gaussian:
         budget = budget._replace(delta=min(budget.delta, MAXIMUM_DELTA))
     if method == "grid":
-        return grid_optimum(kind, budget, box, resolution)  # type: ignore[arg-type]  # it has it
+        assert calibrator.grid is not None  # noqa: S101  (as its methods say)
+        return grid_optimum(calibrator.grid, budget, box, resolution)
     if method == "sufficient":
         return sufficient_optimum(budget)
     if budget.delta == 0.0 and calibrator.pure:
@@ -237,54 +241,71 @@ def _for_set(
     problems.raise_if_any()
     at_once = sum(part.at_once for part in parts)
     size = float(ball.box[0]) if ball.dimension == 1 else 1.0
-    budget = Budget(float(epsilon), float(delta), size, at_once)
+    budget = Target(float(epsilon), float(delta), size, at_once)
     check_request(problems, known, budget, "exact")
     problems.raise_if_any()
     if ball.dimension == 1:
         found = cross_checked(_found(known, budget, "exact", BOX, RESOLUTION), budget)
         return replace(found, sensitivity=ball, epsilon=budget.epsilon)
-    return on_set(cast("type[IntegerNoise]", known.kind), ball, parts, budget)
+    assert known.calibrator.on_set is not None  # noqa: S101  (of noise on the integers)
+    return on_set(known.calibrator.on_set, ball, parts, budget)
 
 
 class Calibrator(NamedTuple):
     """How a family is calibrated, for delta > 0 and for delta = 0 (None: its loss is unbounded)."""
 
-    exact: Callable[[Budget], Calibration]
-    pure: Callable[[Budget], Calibration] | None = None
+    exact: Callable[[Target], Calibration]
+    pure: Callable[[Target], Calibration] | None = None
     methods: tuple[str, ...] = ("exact",)
     shares: tuple[float, float] | None = None  # range of epsilon / K, of staircases
     scalar_only: bool = False  # whether delta > 0 is for one coordinate only
+    grid: GridFamily | None = None  # of the method "grid"
+    on_set: NoiseOn | None = None  # of noise on the integers, for a set
 
 
-def _searched(kind: type[Noise], budget: Budget) -> Calibration:
+def _searched(
+    one: Callable[[float, float], ShapeFamily],
+    several: Callable[[Target], VectorFamily],
+    budget: Target,
+) -> Calibration:
     """Noise found by the search for one coordinate or by that for several."""
-    search = scalar_optimum if budget.dimension == 1 else vector_optimum
-    return search(kind, budget)
+    if budget.dimension == 1:
+        return scalar_optimum(one, budget)
+    return vector_optimum(several, budget)
 
 
 _CALIBRATORS: dict[Kind, Calibrator] = {
     Gaussian: Calibrator(scalar.gaussian),
     Laplace: Calibrator(laplace, partial(pure_optimum, Laplace(1.0))),
     FlippedHuber: Calibrator(
-        partial(_searched, FlippedHuber), methods=("exact", "grid", "sufficient")
+        partial(_searched, scalar.flipped_huber, search.flipped_huber),
+        methods=("exact", "grid", "sufficient"),
+        grid=published.FLIPPED_HUBER,
     ),
     OffsetSymmetricGaussian: Calibrator(
-        partial(_searched, OffsetSymmetricGaussian), methods=("exact", "grid")
+        partial(_searched, scalar.offset_gaussian, search.offset_gaussian),
+        methods=("exact", "grid"),
+        grid=published.OFFSET_GAUSSIAN,
     ),
     Staircase: Calibrator(staircase_optimum, scalar.staircase, shares=(MIN_EPSILON, MAX_EPSILON)),
-    TruncatedLaplace: Calibrator(partial(_searched, TruncatedLaplace)),
+    TruncatedLaplace: Calibrator(
+        partial(_searched, scalar.truncated_laplace, search.truncated_laplace)
+    ),
     Subbotin: Calibrator(  # with delta = 0 only p = 1, Laplace noise by another name
-        partial(vector_optimum, Subbotin),
+        partial(vector_optimum, search.subbotin),
         partial(pure_optimum, Subbotin(1.0, 1.0)),
         scalar_only=True,
     ),
-    Huber: Calibrator(partial(vector_optimum, Huber), scalar.pure_huber),
-    DiscreteGaussian: Calibrator(integers.discrete_gaussian),
-    DiscreteLaplace: Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
+    Huber: Calibrator(partial(vector_optimum, search.huber), scalar.pure_huber),
+    DiscreteGaussian: Calibrator(integers.discrete_gaussian, on_set=integers.gaussian_on),
+    DiscreteLaplace: Calibrator(
+        integers.discrete_laplace, integers.pure_discrete_laplace, on_set=integers.laplace_on
+    ),
     DiscreteStaircase: Calibrator(
         integers.discrete_staircase,
         integers.pure_discrete_staircase,
         shares=(staircase_limits.MIN_EPSILON, staircase_limits.MAX_EPSILON),
+        on_set=integers.staircase_for_steps,
     ),
 }
 # Smaller budgets need noise beyond the range of `vector_profile`.
@@ -324,7 +345,7 @@ def read_family(problems: Problems, family: object) -> Family:
     return Family("gaussian", Gaussian, _CALIBRATORS[Gaussian])
 
 
-def check_request(problems: Problems, family: Family, budget: Budget, method: str) -> None:
+def check_request(problems: Problems, family: Family, budget: Target, method: str) -> None:
     """Record what a family cannot do."""
     name, calibrator = family.name, family.calibrator
     if issubclass(family.kind, IntegerNoise):

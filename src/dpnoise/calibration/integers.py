@@ -63,11 +63,12 @@ from dpnoise.privacy.vector import VectorProfile, vector_profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from dpnoise.calibration.budget import Budget
+    from dpnoise.calibration.budget import Target
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart, Sizes
 
+    NoiseOn = Callable[[Sequence[IntegerPart], float, float], IntegerNoise]  # epsilon and delta
     NoiseAt = Callable[[float], Sequence[IntegerNoise]]  # of each part, by a scale
 
 _STEP, _DOUBLINGS = 0.02, 12  # of the logarithm of a scale; together beyond any range
@@ -77,12 +78,12 @@ _CLIP = 700.0  # of log delta, for the search
 _WIDTHS = 94  # of staircases, up to 2^30
 
 
-def _profile(noise: IntegerNoise, budget: Budget) -> VectorProfile:
+def _profile(noise: IntegerNoise, budget: Target) -> VectorProfile:
     size = int(budget.sensitivity)
     return vector_profile(noise, size, budget.epsilon, copies=budget.dimension)
 
 
-def _found(noise: IntegerNoise, budget: Budget) -> Calibration:
+def _found(noise: IntegerNoise, budget: Target) -> Calibration:
     """Noise with its certified delta; RuntimeError if that is more than the budget's."""
     delta, account = first_account(noise, budget.sensitivity, budget.dimension, budget.epsilon)
     if delta > budget.delta:
@@ -132,7 +133,7 @@ def smallest_scale(
 
 
 def _by_scale(
-    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Budget
+    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Target
 ) -> Calibration:
     """Noise of the smallest private scale."""
     close = CLOSE[budget.dimension > 1]
@@ -148,7 +149,7 @@ def _by_scale(
     return _found(make(scale), budget)
 
 
-def discrete_gaussian(budget: Budget) -> Calibration:
+def discrete_gaussian(budget: Target) -> Calibration:
     """Discrete Gaussian noise for delta > 0, sought from the continuous sigma and below."""
     start = scalar.gaussian_scale(budget)
     found = _by_scale(DiscreteGaussian, (MIN_SIGMA, MAX_SIGMA), start, budget)
@@ -160,7 +161,7 @@ def discrete_gaussian(budget: Budget) -> Calibration:
     return found
 
 
-def _dips(budget: Budget, sigma: float) -> Iterator[float]:
+def _dips(budget: Target, sigma: float) -> Iterator[float]:
     """Where delta may dip below `sigma`, from the smallest on; nothing where it is smooth."""
     size, total = budget.sensitivity, budget.dimension * budget.sensitivity
     if budget.epsilon == 0.0:
@@ -175,7 +176,7 @@ def _dips(budget: Budget, sigma: float) -> Iterator[float]:
             yield dip
 
 
-def discrete_laplace(budget: Budget) -> Calibration:
+def discrete_laplace(budget: Target) -> Calibration:
     """Discrete Laplace noise for delta > 0, sought from the continuous scale."""
     beta = laplace(budget).noise.mean_abs()
     found = _by_scale(DiscreteLaplace, (MIN_BETA, MAX_BETA), beta, budget)
@@ -185,7 +186,7 @@ def discrete_laplace(budget: Budget) -> Calibration:
     return found if found.variance < pure.variance else pure
 
 
-def pure_discrete_laplace(budget: Budget) -> Calibration:
+def pure_discrete_laplace(budget: Target) -> Calibration:
     """(epsilon, 0)-DP discrete Laplace noise: beta = K sensitivity / epsilon, rounded up."""
     exact = budget.dimension * Fraction(budget.sensitivity) / Fraction(budget.epsilon)
     beta = float(exact)
@@ -193,12 +194,12 @@ def pure_discrete_laplace(budget: Budget) -> Calibration:
     return _found(DiscreteLaplace(max(beta, MIN_BETA)), budget)
 
 
-def discrete_staircase(budget: Budget) -> Calibration:
+def discrete_staircase(budget: Target) -> Calibration:
     """Discrete staircase noise for delta > 0, delta used where that gains anything."""
     return discrete_staircase_optimum(budget, pure_discrete_staircase(budget))
 
 
-def pure_discrete_staircase(budget: Budget) -> Calibration:
+def pure_discrete_staircase(budget: Target) -> Calibration:
     """(epsilon, 0)-DP discrete staircase noise: epsilon / K for each coordinate."""
     share, size = equal_share(budget.epsilon, budget.dimension), int(budget.sensitivity)
     return _found(DiscreteStaircase(share, size, best_r(share, size)), budget)
@@ -280,14 +281,14 @@ def certified_on_parts(
 
 
 def on_set(
-    kind: type[IntegerNoise], ball: Sensitivity, parts: Sequence[IntegerPart], goal: Budget
+    search: NoiseOn, ball: Sensitivity, parts: Sequence[IntegerPart], goal: Target
 ) -> Calibration:
     """Noise of one distribution for all coordinates of a set, of minimum variance.
 
     `goal` has epsilon and delta; of its sensitivity the set is the whole. ValueError if the family
     has none for such a budget.
     """
-    noise = _ON_SETS[kind](parts, goal.epsilon, goal.delta)
+    noise = search(parts, goal.epsilon, goal.delta)
     delta, names = certified_on_parts([noise] * len(parts), parts, goal.epsilon, goal.delta)
     variance = noise.var()
     return Calibration(
@@ -295,7 +296,7 @@ def on_set(
     )
 
 
-def _laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:
+def laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:
     """Discrete Laplace noise by the largest l1 norm of an integer point, or with delta used."""
     total = sum(part.steps() for part in parts)
     pure = math.inf
@@ -313,7 +314,7 @@ def _laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> D
     return DiscreteLaplace(min(scale, pure))
 
 
-def _gaussian_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteGaussian:
+def gaussian_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteGaussian:
     """Discrete Gaussian noise, sought from the continuous sigma."""
     squares = sum(part.squares for part in parts)
     start = float(gaussian_sigma(epsilon, delta)) * math.sqrt(squares)
@@ -357,10 +358,3 @@ def staircase_for_steps(
         )
         raise ValueError(message)
     return min(found, key=lambda noise: noise.var())
-
-
-_ON_SETS: dict[type[IntegerNoise], Callable[..., IntegerNoise]] = {
-    DiscreteGaussian: _gaussian_on,
-    DiscreteLaplace: _laplace_on,
-    DiscreteStaircase: staircase_for_steps,
-}

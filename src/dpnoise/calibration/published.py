@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
-    from dpnoise.calibration.budget import Budget
+    from dpnoise.calibration.budget import Target
     from dpnoise.noise.base import Noise
 
     Indices = NDArray[np.intp]
@@ -75,7 +75,7 @@ MAXIMUM_LINES, MAXIMUM_SCALES = (200_000, 3000), (1_000_000, 3000)
 _MINIMUM_LENGTH, _MAXIMUM_LENGTH = 1e-100, 1e100  # of alpha, gamma, theta and rho
 
 
-class _GridFamily(NamedTuple):
+class GridFamily(NamedTuple):
     """A family by shape (alpha, theta) and scale (gamma, rho)."""
 
     make: Callable[[float, float], Noise]
@@ -83,14 +83,12 @@ class _GridFamily(NamedTuple):
     variance: Callable[[Array, Array], Array]
 
 
-_GRID_FAMILIES: dict[type[Noise], _GridFamily] = {
-    FlippedHuber: _GridFamily(FlippedHuber, flipped_huber_log_delta, flipped_huber_variance),
-    OffsetSymmetricGaussian: _GridFamily(
-        OffsetSymmetricGaussian,
-        offset_gaussian_log_delta,
-        lambda theta, rho: rho**2 * offset_gaussian_variance(theta / rho),
-    ),
-}
+FLIPPED_HUBER = GridFamily(FlippedHuber, flipped_huber_log_delta, flipped_huber_variance)
+OFFSET_GAUSSIAN = GridFamily(
+    OffsetSymmetricGaussian,
+    offset_gaussian_log_delta,
+    lambda theta, rho: rho**2 * offset_gaussian_variance(theta / rho),
+)
 
 
 def check_grid(
@@ -148,7 +146,7 @@ def _coarse_to_fine(count: int) -> Iterator[int]:
 
 
 def _scalar_search(
-    family: _GridFamily, budget: Budget, shapes: Array, scales: Array
+    family: GridFamily, budget: Target, shapes: Array, scales: Array
 ) -> tuple[Array, Array]:
     """The smallest private (shape, scale) of each line, best first, for K = 1."""
     unit, target = budget.sensitivity, math.log(budget.delta)
@@ -165,7 +163,7 @@ def _scalar_search(
 
 
 def _vector_search(
-    family: _GridFamily, budget: Budget, shapes: Array, scales: Array
+    family: GridFamily, budget: Target, shapes: Array, scales: Array
 ) -> tuple[Array, Array]:
     """The private (shape, scale) of minimum variance, for several coordinates.
 
@@ -189,20 +187,19 @@ def _vector_search(
     return best
 
 
-def _private(family: _GridFamily, budget: Budget, shape: float, scale: float) -> bool:
+def _private(family: GridFamily, budget: Target, shape: float, scale: float) -> bool:
     """Whether noise is certified to keep the budget."""
     return delta_to_compare(family.make(float(shape), float(scale)), budget) <= budget.delta
 
 
 def grid_optimum(
-    kind: type[Noise], budget: Budget, box: Box, resolution: tuple[int, int]
+    family: GridFamily, budget: Target, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
     """Private noise of minimum variance on a grid of shape and scale, for a positive delta.
 
     ValueError if no point of the grid is certified to be private.
     """
     shapes, scales = (np.linspace(*ends, n) for ends, n in zip(box, resolution, strict=True))
-    family = _GRID_FAMILIES[kind]
     search = _scalar_search if budget.dimension == 1 else _vector_search
     for shape, scale in zip(*search(family, budget, shapes, scales), strict=True):
         noise = family.make(float(shape), float(scale))
@@ -302,7 +299,7 @@ def theorem_8_delta(
     return np.exp(np.minimum(log_delta, 0.0))[()]
 
 
-def sufficient_optimum(budget: Budget) -> Calibration:
+def sufficient_optimum(budget: Target) -> Calibration:
     """Flipped Huber noise of minimum variance under Theorem 8, epsilon and delta positive."""
     dimension = budget.dimension
     family = ShapeFamily(

@@ -22,7 +22,7 @@ shape is searched.
 **Search.** At a fixed shape delta falls with the scale, so that the budget determines one scale,
 found by Newton's method for many shapes at once. What is left is the variance as a function of the
 shape, with kinks and perhaps with more than one local minimum: it is scanned on a grid, and the
-neighbourhood of the best point is divided again and again.
+neighbourhood of the best point is divided until it is small enough.
 
 A variance is checked from the other side: at equal variance, is any other shape more private? That
 takes one evaluation of the profile, so that a good guess is confirmed without a search.
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise.calibration.budget import Budget, Calibration
+    from dpnoise.calibration.budget import Calibration, Target
     from dpnoise.noise.base import Noise
 
 _BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon
@@ -97,7 +97,8 @@ def _truncated_laplace_candidate(epsilon: float, delta: float) -> Candidate | No
     return Candidate(shape, _BELOW * epsilon) if shape >= epsilon > 0.0 else None
 
 
-def _flipped_huber(epsilon: float, delta: float) -> ShapeFamily:
+def flipped_huber(epsilon: float, delta: float) -> ShapeFamily:
+    """Flipped Huber noise, with its account of one coordinate."""
     # Beyond the last shape the tails hold less than delta 1e-19, even times e^epsilon.
     last = math.sqrt(epsilon - math.log(delta) + 45.0)
     return ShapeFamily(
@@ -111,7 +112,8 @@ def _flipped_huber(epsilon: float, delta: float) -> ShapeFamily:
     )
 
 
-def _offset_gaussian(epsilon: float, delta: float) -> ShapeFamily:
+def offset_gaussian(epsilon: float, delta: float) -> ShapeFamily:
+    """Offset symmetric Gaussian noise, with its account of one coordinate."""
     return ShapeFamily(
         make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
         log_delta=offset_gaussian_log_delta,
@@ -122,7 +124,8 @@ def _offset_gaussian(epsilon: float, delta: float) -> ShapeFamily:
     )
 
 
-def _truncated_laplace(epsilon: float, delta: float) -> ShapeFamily:
+def truncated_laplace(epsilon: float, delta: float) -> ShapeFamily:
+    """Truncated Laplace noise, with its account of one coordinate."""
     return ShapeFamily(
         make=lambda b, scale: TruncatedLaplace(scale, b * scale),
         log_delta=truncated_laplace_log_delta,
@@ -134,16 +137,9 @@ def _truncated_laplace(epsilon: float, delta: float) -> ShapeFamily:
     )
 
 
-_FAMILIES = {
-    FlippedHuber: _flipped_huber,
-    OffsetSymmetricGaussian: _offset_gaussian,
-    TruncatedLaplace: _truncated_laplace,
-}
-
-
-def scalar_optimum(kind: type[Noise], budget: Budget) -> Calibration:
-    """Noise of minimum variance for K = 1 and delta > 0, of a family in `_FAMILIES`."""
-    return minimum_variance(_FAMILIES[kind](budget.epsilon, budget.tight.delta), budget)
+def scalar_optimum(shapes: Callable[[float, float], ShapeFamily], budget: Target) -> Calibration:
+    """Noise of minimum variance for K = 1 and delta > 0, of the family at epsilon and delta."""
+    return minimum_variance(shapes(budget.epsilon, budget.tight.delta), budget)
 
 
 _STEPS = 200
@@ -225,7 +221,7 @@ def minimize_on_interval(
 ) -> tuple[float, float]:
     """Argument and minimum of a vectorised function of order 1, from its values on a grid.
 
-    The interval between the neighbours of the best point is divided again and again, so that
+    The interval between the neighbours of the best point is divided in rounds, so that
     kinks do no harm. Of several local minima that the grid does not resolve, one may be
     missed.
     """
@@ -283,7 +279,7 @@ class _ScaleSearch:
         return not np.any(self.private(shapes, variance * (1.0 - _RESOLVED)))
 
 
-def minimum_variance(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calibration:
+def minimum_variance(family: ShapeFamily, budget: Target, method: str = "exact") -> Calibration:
     """Certified noise of minimum variance of a family, for a positive delta."""
     search = _ScaleSearch(family, budget.epsilon, budget.tight.delta)
     unit, infimum = budget.sensitivity, None
@@ -430,13 +426,13 @@ def truncated_laplace_variance(b: Array) -> Array:
     return 2.0 * special.gammainc(3.0, b) / -np.expm1(-b)
 
 
-def gaussian_scale(budget: Budget) -> float:
+def gaussian_scale(budget: Target) -> float:
     """Minimum sigma of Gaussian noise for delta > 0, by the l2 sensitivity."""
     length = math.nextafter(budget.sensitivity * math.sqrt(budget.dimension), math.inf)
     return float(gaussian_sigma(budget.epsilon, budget.tight.delta, length))
 
 
-def gaussian(budget: Budget) -> Calibration:
+def gaussian(budget: Target) -> Calibration:
     """Gaussian noise of minimum variance for delta > 0."""
     return certified_calibration(Gaussian(gaussian_scale(budget)), budget)
 
@@ -449,7 +445,7 @@ def laplace_scale(epsilon: float, delta: float) -> float:
     return 1.0 / (epsilon - 2.0 * math.log1p(-delta))
 
 
-def pure_huber(budget: Budget) -> Calibration:
+def pure_huber(budget: Target) -> Calibration:
     """Huber noise for delta = 0, close to its limit.
 
     The loss is at most K alpha sensitivity / scale. At a fixed slope alpha / scale of the tails
@@ -461,14 +457,14 @@ def pure_huber(budget: Budget) -> Calibration:
     return certified_calibration(Huber(_NEARLY_LAPLACE, scale), budget, infimum=infimum)
 
 
-def staircase(budget: Budget) -> Calibration:
+def staircase(budget: Target) -> Calibration:
     """Staircase noise of minimum variance, epsilon / K for each coordinate, delta unused."""
     share = equal_share(budget.epsilon, budget.dimension)
     gamma = float(staircase_gamma(share))
     return certified_calibration(Staircase(share, budget.sensitivity, gamma), budget)
 
 
-def pure_scale(budget: Budget, unit: Noise) -> float:
+def pure_scale(budget: Target, unit: Noise) -> float:
     """Minimum scale of (epsilon, 0)-DP noise, rounded up: K largest_loss / epsilon."""
     loss = unit.largest_loss(budget.sensitivity)
     scale = budget.dimension * float(loss) / budget.epsilon
@@ -479,7 +475,7 @@ def pure_scale(budget: Budget, unit: Noise) -> float:
     return scale
 
 
-def pure_optimum(unit: Noise, budget: Budget) -> Calibration:
+def pure_optimum(unit: Noise, budget: Target) -> Calibration:
     """Noise of minimum variance for delta = 0, from `unit`, which has scale 1."""
     return certified_calibration(unit.scaled(pure_scale(budget, unit)), budget)
 

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
-    from dpnoise.calibration.budget import Budget, Calibration
+    from dpnoise.calibration.budget import Calibration, Target
     from dpnoise.noise.base import Noise
 
 # The estimate may be this much below the upper bound that certification asks for. One
@@ -138,7 +138,7 @@ def increasing_root(
 class EqualVarianceSearch:
     """One family (shape, scale) -> noise and one budget for sensitivity 1, delta > 0."""
 
-    def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
+    def __init__(self, make: Callable[[float, float], Noise], budget: Target) -> None:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
         self.loose = self.inaccurate = self.unbounded = 0
@@ -353,7 +353,7 @@ _INVISIBLE, _LONGEST = 1e-14, 300.0
 
 
 @lru_cache(maxsize=256)  # a limit of the searches for other families
-def laplace(budget: Budget) -> Calibration:
+def laplace(budget: Target) -> Calibration:
     """Laplace noise of minimum variance for delta > 0: in closed form for K = 1, else by a root."""
     variance = None
     if budget.dimension == 1:
@@ -361,7 +361,7 @@ def laplace(budget: Budget) -> Calibration:
     return scale_optimum(UNIT_LAPLACE, budget, variance)
 
 
-def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) -> Calibration:
+def scale_optimum(unit: Noise, budget: Target, variance: float | None = None) -> Calibration:
     """Noise of minimum variance for delta > 0, from `unit`, which has scale 1.
 
     `variance` is the minimum for sensitivity 1, where a closed form has it. (epsilon, 0)-DP noise,
@@ -377,7 +377,7 @@ def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) ->
     return found if found.variance < pure.variance else pure
 
 
-def _minimum_variance(unit: Noise, budget: Budget) -> float:
+def _minimum_variance(unit: Noise, budget: Target) -> float:
     """Variance at the scale that spends delta, for sensitivity 1."""
     search = EqualVarianceSearch(lambda _, scale: unit.scaled(scale), budget.unit)
     pure = 0.0
@@ -408,7 +408,7 @@ _MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
-class _VectorFamily(NamedTuple):
+class VectorFamily(NamedTuple):
     """A family by shape and scale; a Laplace part of its noise has scale / shape for its scale."""
 
     make: Callable[[float, float], Noise]  # (shape, scale) -> noise
@@ -421,12 +421,13 @@ class _VectorFamily(NamedTuple):
     close: bool = False  # whether the kink is sought near `composed`, if there is such a shape
 
 
-def _flipped_huber(budget: Budget) -> _VectorFamily:
+def flipped_huber(budget: Target) -> VectorFamily:
+    """Flipped Huber noise, with the shapes that a search tries."""
     depth = budget.epsilon / budget.dimension - math.log(budget.delta)
     last = math.sqrt(depth + 3.0)
     share, part = budget.epsilon / budget.dimension, budget.delta / budget.dimension
     shape = float(kink_shape(np.asarray(share), np.asarray(part))) if share > 0.0 else 0.0
-    return _VectorFamily(
+    return VectorFamily(
         make=lambda b, scale: FlippedHuber(b * scale, scale),
         grid=np.concatenate([np.geomspace(1e-3, 0.02, 4), np.geomspace(0.03, last, 16)]),
         # There the tails of all coordinates hold less than 1e-9 delta.
@@ -438,8 +439,9 @@ def _flipped_huber(budget: Budget) -> _VectorFamily:
     )
 
 
-def _offset_gaussian(budget: Budget) -> _VectorFamily:  # noqa: ARG001
-    return _VectorFamily(
+def offset_gaussian(budget: Target) -> VectorFamily:  # noqa: ARG001
+    """Offset symmetric Gaussian noise, with the shapes that a search tries."""
+    return VectorFamily(
         make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
         grid=np.geomspace(1e-3, 1e6, 40),
         laplace=1e7,
@@ -447,11 +449,12 @@ def _offset_gaussian(budget: Budget) -> _VectorFamily:  # noqa: ARG001
     )
 
 
-def _truncated_laplace(budget: Budget) -> _VectorFamily:
+def truncated_laplace(budget: Target) -> VectorFamily:
+    """Truncated Laplace noise, with the shapes that a search tries."""
     share = budget.epsilon / budget.dimension
     part = budget.delta / budget.dimension
     last = share - math.log(part) + 5.0
-    return _VectorFamily(
+    return VectorFamily(
         make=lambda r, scale: TruncatedLaplace(scale / r, scale),
         grid=np.geomspace(1e-3, last, 24),
         laplace=last + 25.0,
@@ -460,8 +463,9 @@ def _truncated_laplace(budget: Budget) -> _VectorFamily:
     )
 
 
-def _huber(budget: Budget) -> _VectorFamily:  # noqa: ARG001
-    return _VectorFamily(
+def huber(budget: Target) -> VectorFamily:  # noqa: ARG001
+    """Huber noise, with the shapes that a search tries."""
+    return VectorFamily(
         make=Huber,
         grid=np.geomspace(0.01, 30.0, 20),
         laplace=1e-5,
@@ -470,24 +474,16 @@ def _huber(budget: Budget) -> _VectorFamily:  # noqa: ARG001
     )
 
 
-def _subbotin(budget: Budget) -> _VectorFamily:  # noqa: ARG001
+def subbotin(budget: Target) -> VectorFamily:  # noqa: ARG001
+    """Subbotin noise, with the shapes that a search tries."""
     # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
-    return _VectorFamily(
+    return VectorFamily(
         make=Subbotin,
         grid=1.0 + np.geomspace(1e-9, 999.0, 48),
         laplace=1.0,
         gaussian=2.0,
         members=(True, True),
     )
-
-
-_FAMILIES = {
-    FlippedHuber: _flipped_huber,
-    OffsetSymmetricGaussian: _offset_gaussian,
-    TruncatedLaplace: _truncated_laplace,
-    Huber: _huber,
-    Subbotin: _subbotin,
-}
 
 
 def _kink(
@@ -541,7 +537,7 @@ def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
 
 
 def _noise_on_kink(
-    family: _VectorFamily, search: EqualVarianceSearch, limits: list[KnownNoise]
+    family: VectorFamily, search: EqualVarianceSearch, limits: list[KnownNoise]
 ) -> tuple[KnownNoise | None, KnownNoise | None]:
     """Noise on the kink by basic composition, and by the exact account, if any beats the limits."""
     budget, composed, start, step, gain = search.budget, None, family.kink, 0.15, 1.0
@@ -560,13 +556,13 @@ def _noise_on_kink(
     return composed, _kink(search, start, step, _FINE_KINK if gain > _SENSITIVE else _ROUGH_KINK)
 
 
-def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
-    """Noise of minimum variance for delta > 0, of a family in `_FAMILIES`.
+def vector_optimum(shapes: Callable[[Target], VectorFamily], budget: Target) -> Calibration:
+    """Noise of minimum variance for delta > 0, of the family at a budget.
 
     Certified, and never larger than a limit of the family by more than certification costs;
     RuntimeError where no noise could be certified.
     """
-    family = _FAMILIES[kind](budget)
+    family = shapes(budget)
     search = EqualVarianceSearch(family.make, budget.unit)
     if family.kink is None:  # there such values take less time
         search.maximum_inaccurate *= _MORE_WITHOUT_KINK
@@ -592,7 +588,7 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
 
 
 def _certified_at_shape(
-    family: _VectorFamily, one: KnownNoise, variance: float, budget: Budget
+    family: VectorFamily, one: KnownNoise, variance: float, budget: Target
 ) -> Calibration:
     """Certified noise of a shape, of about this variance for sensitivity 1."""
     scale = math.sqrt(variance / family.make(one.shape, 1.0).var())

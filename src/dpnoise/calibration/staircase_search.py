@@ -36,7 +36,7 @@ from dpnoise.privacy.accounts import equal_share
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise.calibration.budget import Budget
+    from dpnoise.calibration.budget import Target
 
 _FLOOR = -30.0  # of log delta less its target
 _NEAREST = 1e-13  # of e / share - 1, where the search starts
@@ -51,7 +51,7 @@ _FEW = 32  # sensitivities up to which every r of integer noise is tried
 class _StaircaseSearch:
     """One budget for sensitivity 1."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Target) -> None:
         self.budget, self.target = budget, math.log(budget.delta)
         self.share = equal_share(budget.epsilon, budget.dimension)
         self.ends = math.log(_NEAREST * self.share), math.log(MAX_EPSILON - self.share)
@@ -105,7 +105,7 @@ class _StaircaseSearch:
         return found
 
     def certified(
-        self, make: Callable[[float], Staircase | DiscreteStaircase], gamma: float, budget: Budget
+        self, make: Callable[[float], Staircase | DiscreteStaircase], gamma: float, budget: Target
     ) -> Calibration | None:
         """Noise of a gamma that spends delta, made from its epsilon; None if none was certified."""
         epsilon, step = self.epsilon(gamma, _FINE), _BACK
@@ -122,7 +122,7 @@ class _StaircaseSearch:
         return Calibration(noise, delta, variance, "exact", True, variance, (account,))
 
 
-def staircase_optimum(budget: Budget) -> Calibration:
+def staircase_optimum(budget: Target) -> Calibration:
     """Staircase noise of minimum variance, with delta used where that gains anything.
 
     Certified; (epsilon, 0)-DP noise where none of less variance is.
@@ -134,7 +134,7 @@ def staircase_optimum(budget: Budget) -> Calibration:
     return found if found is not None and found.variance < pure.variance else pure
 
 
-def discrete_staircase_optimum(budget: Budget, pure: Calibration) -> Calibration:
+def discrete_staircase_optimum(budget: Target, pure: Calibration) -> Calibration:
     """Staircase noise on the integers of minimum variance, or what needs no delta if that has less.
 
     Certified.

@@ -265,7 +265,7 @@ def check_claim(
     lower: Fraction | None = None,
     upper: Fraction | None = None,
 ) -> None:
-    """Record of what is wrong with the parts of a claim; None is a part that was not understood."""
+    """What is wrong with a claim is recorded; None is a part that was not understood."""
     if require_relation(problems, relation, IN_SET) and isinstance(sensitivity, Sensitivity):
         try:
             sensitivity.stating(relation)  # type: ignore[arg-type]  # a name, as was checked
@@ -335,7 +335,7 @@ def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # 
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = bounds(noise, sensitivity.geometry, epsilon)
+    account = bounds(noise, sensitivity, epsilon)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
         found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Tuple
 
 BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
+AXES = 64  # of an ellipsoid with any axes, for which this takes some seconds
 SMALLEST = Fraction(1e-100)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
@@ -30,12 +31,14 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: se
     add-remove-counts: each m of whole; replace-one-counts: each m of whole; exact-counts:
     each m of whole; product: blocks; independent: scales unit; delta: lower upper; spheroid:
     across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes; blocks: blocks
-    dimension; block: coordinates noise; certificate: certified_by delta digest dimension
+    dimension; block: coordinates noise; workload: W cells; summed: W noise; sparse: columns
+    entries shape starts; certificate: certified_by delta digest dimension
     epsilon format format_version noise package_version relation
     sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
+TYPES.update({"columns": list, "entries": list, "shape": list, "starts": list})
 TYPES.update({"coordinates": list, "dimension": int, "whole": bool, "r": int})
 CHECKER = "independent checker"
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
@@ -177,6 +180,14 @@ def number(text: Any) -> Fraction:
     return Fraction(text)
 
 
+def signed(text: Any) -> Fraction:
+    """A double as text in lowest terms, of any sign."""
+    found = number(text[text.startswith("-") :])
+    if float(found) != found or (text[0] == "-" and found == 0):
+        raise ValueError(f"number: expected a double, got {text[:40]!r}")
+    return -found if text[0] == "-" else found
+
+
 def doubles(data: Any) -> None:
     """An error unless all numbers of noise or a set are doubles of sizes that the package takes."""
     for part in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
@@ -218,7 +229,7 @@ def limited(K: int) -> int:
 def factors(data: Any) -> list[tuple[list[Fraction], int, str]]:
     """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m}, of ellipsoids and of counts."""
     kind = kind_of(data)
-    if kind in ("spheroid", "tilted-ellipsoid"):
+    if kind in ("spheroid", "tilted-ellipsoid", "workload"):
         raise NotImplementedError(f"sets of kind {kind}")
     if kind == "product":
         found: Any = []
@@ -310,11 +321,54 @@ def of_counts(m: int, kind: str, part: Any, wide: Fraction, total: Fraction) -> 
     return wide * max(sum(pair) if added else max(pair) for pair in own)
 
 
+def cells(sensitivity: Any) -> tuple[Any, Any]:
+    """Of a workload the set of its cells and its matrix; of another set itself and None."""
+    if kind_of(sensitivity) != "workload":
+        return sensitivity, None
+    matrix, inner = sensitivity["W"], sensitivity["cells"]
+    if kind_of(matrix) != "sparse":
+        raise ValueError("workload: expected a sparse matrix")
+    (K, n), starts, columns = matrix["shape"], matrix["starts"], matrix["columns"]
+    whole = all(type(x) is int and x >= 0 for x in [K, n, *starts, *columns])
+    good = whole and kind_of(inner) in COUNTS and inner["of"] == n and K > 0
+    good = good and len(starts) == K + 1 and starts == sorted(starts) and starts[0] == 0
+    good = good and starts[-1] == len(columns) == len(matrix["entries"]) and max(columns) < n
+    if not good or ZERO in map(signed, matrix["entries"]):
+        raise ValueError("workload: expected a sparse matrix by rows, and counts as its cells")
+    return inner, matrix
+
+
+def in_ellipsoid(unit: Any, part: Any) -> Fraction:
+    """The largest squared norm of e_i, e_i - e_j or both, u with e = u A: A has zeros below."""
+    rows = [[signed(x) for x in row] for row in unit["axes"]]
+    (sides, m, kind), K = part[0], len(rows)
+    if len(part) > 1 or m > 1 or kind not in COUNTS or K > AXES:
+        raise NotImplementedError(f"ellipsoids with any axes beyond one of {AXES} counts")
+    if len(sides) != K or any(len(row) != K for row in rows):
+        raise ValueError("noise: expected as many axes as coordinates")
+    if any(row[k] <= 0 or any(row[:k]) for k, row in enumerate(rows)):
+        raise NotImplementedError("axes that are no triangular matrix")
+    axes, found = [[*map(Interval, row)] for row in rows], []
+    for i in range(len(rows)):
+        u = [Interval(0)] * i
+        for j in range(i, K):
+            known = (u[k] * axes[k][j] for k in range(i, j))
+            u.append((Interval(i == j) - sum(known, Interval(0))) / axes[j][j])
+        found.append(u)
+    pairs = [] if kind == COUNTS[0] else [(u, v) for k, u in enumerate(found) for v in found[:k]]
+    moves = [[x - y for x, y in zip(u, v)] for u, v in pairs]
+    moves += found if kind != COUNTS[2] else []
+    squares = [sum((x * x for x in u), Interval(0)).hi for u in moves]
+    return sides[0] ** 2 * max(squares)
+
+
 def in_spheroid(unit: Any, part: Any) -> tuple[Fraction, bool]:
     """The largest squared norm in a spheroid, v |d|^2 + w (sum of d_i)^2, and if it is attained.
 
     At extreme points of counts; of other sets from above, by the largest l2 and l1 norm.
     """
+    if kind_of(unit) == "tilted-ellipsoid":
+        return in_ellipsoid(unit, part), False
     if kind_of(unit) != "spheroid":
         raise NotImplementedError("noise in the norm of an ellipsoid with any axes")
     along, across, K = number(unit["along"]), number(unit["across"]), unit["of"]
@@ -399,6 +453,13 @@ def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
 
 def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911, PLR0912
     """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
+    if isinstance(noise, dict) and noise["kind"] == "summed":
+        kind_of(noise)
+        inner, matrix = cells(sensitivity)
+        if matrix is None or noise["W"] != matrix:
+            raise ValueError("noise: expected that of the cells, for the questions of the set")
+        found, _ = enclosure(noise["noise"], inner, epsilon)
+        return found, False
     ball = factors(sensitivity)
     sides = [side for some, _, _ in ball for side in some]
     if epsilon > 10**4:
@@ -481,9 +542,11 @@ def check(data: bytes) -> str:
     epsilon, relation = number(content["epsilon"]), content["relation"]
     found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
     provenance(content["package_version"], content["certified_by"], str(content["noise"]))
-    ball = factors(content["sensitivity"])
+    inner, matrix = cells(content["sensitivity"])
+    ball = factors(inner)
     other = {"add-remove": {*COUNTS[1:]}, "replace-one": {COUNTS[0]}}
-    good = repr(content["dimension"]) == repr(sum(len(sides) for sides, _, _ in ball))
+    K = matrix["shape"][0] if matrix else sum(len(sides) for sides, _, _ in ball)
+    good = repr(content["dimension"]) == repr(K)
     good = good and relation in other and not {kind for _, _, kind in ball} & other[relation]
     if not good or not lower <= upper <= 1 or epsilon != float(epsilon):
         raise ValueError("expected another relation or dimension, lower <= upper <= 1, doubles")

@@ -19,42 +19,50 @@ import math
 import re
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from dpnoise._validation import is_integer
-from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
+from dpnoise.joint.base import JointNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
+from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid, TiltedEllipsoid
 from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 from dpnoise.sensitivity.spheroid import Spheroid
+from dpnoise.sensitivity.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SETS: dict[str, type[Sensitivity]] = {
+SETS: dict[str, Callable[..., Sensitivity]] = {
     "l1": L1,
     "l2": L2,
     "linf": LInf,
     "box": Box,
     "at-most": AtMost,
-    "add-remove-counts": AddRemoveCounts,
-    "replace-one-counts": ReplaceOneCounts,
-    "exact-counts": ExactCounts,
+    "add-remove-counts": partial(Counts, exactly=False, relation=ADD_REMOVE),
+    "replace-one-counts": partial(Counts, exactly=False, relation=REPLACE_ONE),
+    "exact-counts": partial(Counts, exactly=True, relation=REPLACE_ONE),
     "ellipsoid": Ellipsoid,
     "tilted-ellipsoid": TiltedEllipsoid,
     "spheroid": Spheroid,
     "product": Product,
+    "workload": Workload,
 }
+_STATED = {"product": ["blocks"], "workload": ["W", "cells"]}  # instead of the parameters
 OTHER_FAMILIES: dict[str, type] = {
     "radial": RadialNoise,
     "correlated-gaussian": CorrelatedGaussian,
@@ -62,7 +70,7 @@ OTHER_FAMILIES: dict[str, type] = {
     "k-norm": KNorm,
     "staircase-2d": Staircase2D,
 }
-_INDEPENDENT, _BLOCKS = "independent", "blocks"
+_INDEPENDENT, _BLOCKS, _SUMMED, _SPARSE = "independent", "blocks", "summed", "sparse"
 INFINITY = "infinity"
 _LONGEST = 2000  # characters; the doubles need 770
 _PATTERN = re.compile(r"-?\d+(/\d+)?", re.ASCII)
@@ -78,7 +86,14 @@ def _families() -> dict[str, type]:
 def _kind_of(value: object) -> str | None:
     """The name of the class of a noise or a set, None for anything else."""
     known = {**_families(), **SETS}
-    return next((name for name, kind in known.items() if type(value) is kind), None)
+    return next((name for name, kind in known.items() if _is_made_by(kind, value)), None)
+
+
+def _is_made_by(kind: Any, value: object) -> bool:  # noqa: ANN401
+    """Whether an object is of a class, or of a class with parameters of these values."""
+    given = getattr(kind, "keywords", {})
+    right = type(value) is getattr(kind, "func", kind)
+    return right and all(getattr(value, name) == one for name, one in given.items())
 
 
 def is_known(value: object) -> bool:
@@ -87,15 +102,25 @@ def is_known(value: object) -> bool:
         return len(value) > 0 and all(isinstance(one, Noise | IntegerNoise) for one in value)
     if isinstance(value, BlockNoise):
         return all(is_known(noise) for _, noise in value.blocks)
+    if isinstance(value, SummedNoise):
+        return is_known(value.inner)
     return isinstance(value, IndependentNoise) or _kind_of(value) is not None
 
 
 def _names(kind: Any) -> list[str]:  # noqa: ANN401  (a dataclass)
     """The parameters that describe an object; a certificate states the relation by itself."""
-    return [field.name for field in fields(kind) if field.init and field.name != "relation"]
+    stated = {"relation", *getattr(kind, "keywords", {})}
+    every = fields(getattr(kind, "func", kind))
+    return [field.name for field in every if field.init and field.name not in stated]
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401
+def _rows(W: Any) -> dict[str, Any]:  # noqa: ANN401  (of SciPy)
+    """A sparse matrix as data of JSON."""
+    parts = {"shape": W.shape, "starts": W.indptr, "columns": W.indices, "entries": W.data}
+    return {"kind": _SPARSE, **{name: plain(part) for name, part in parts.items()}}
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401, PLR0911  (a return for each kind)
     """A noise, a set or a parameter as data of JSON."""
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
@@ -106,10 +131,13 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, BlockNoise):
         parts = [{"coordinates": plain(i), "noise": plain(noise)} for i, noise in value.blocks]
         return {"kind": _BLOCKS, "blocks": parts, "dimension": value.dimension}
+    if isinstance(value, SummedNoise):
+        return {"kind": _SUMMED, "W": _rows(value.workload.W), "noise": plain(value.inner)}
     kind = _kind_of(value)
     if kind is not None:
-        names = _names(type(value)) if kind != "product" else ["blocks"]
-        return {"kind": kind, **{name: plain(getattr(value, name)) for name in names}}
+        names = _STATED.get(kind) or _names({**_families(), **SETS}[kind])
+        named = {name: getattr(value, name) for name in names}
+        return {"kind": kind, **{k: _rows(x) if k == "W" else plain(x) for k, x in named.items()}}
     if isinstance(value, Sensitivity):
         message = f"certificate: expected a set of kind {', '.join(SETS)}, got {value!r}"
         raise ValueError(message)  # noqa: TRY004  (a set, but not one that a file can state)
@@ -150,7 +178,16 @@ def set_of(data: Any) -> Sensitivity:  # noqa: ANN401
         if not isinstance(data["blocks"], list):
             message = f"expected a list of blocks, got {str(data['blocks'])[:80]}"
             raise ValueError(message)
-        return Product(*(set_of(block) for block in data["blocks"]))
+        blocks = [set_of(block) for block in data["blocks"]]
+        stated = (block.relation for block in blocks if block.relation)  # of `Counts` alone
+        return Product(*blocks, relation=next(stated, None))
+    if kind == "workload":
+        _require_keys(data, {"W", "cells"})
+        cells = set_of(data["cells"])
+        if not isinstance(cells, Counts):
+            message = f"expected counts as the cells of a workload, got {cells!r}"
+            raise ValueError(message)
+        return Workload.of_cells(_sparse(data["W"]), cells)
     return _built(SETS[kind], data)
 
 
@@ -163,9 +200,17 @@ def noise_of(data: Any) -> Any:  # noqa: ANN401
         return _independent(data)
     if kind == _BLOCKS:
         return _blocks(data)
+    if kind == _SUMMED:
+        _require_keys(data, {"W", "noise"})
+        workload = Workload(_sparse(data["W"]), relation=ADD_REMOVE)
+        inner = noise_of(data["noise"])
+        if getattr(inner, "dimension", None) != workload.W.shape[1]:
+            message = f"expected noise for {workload.W.shape[1]} cells, got {inner!r}"
+            raise ValueError(message)
+        return SummedNoise(workload, inner)
     known = _families()
     if not isinstance(kind, str) or kind not in known:
-        names = ", ".join([*known, _INDEPENDENT, _BLOCKS])
+        names = ", ".join([*known, _INDEPENDENT, _BLOCKS, _SUMMED])
         message = f"expected noise of kind {names}, got {str(data)[:80]}"
         raise ValueError(message)
     return _built(known[kind], data)
@@ -178,6 +223,28 @@ def _number_noise(data: Any) -> Noise | IntegerNoise:  # noqa: ANN401
         message = f"expected noise of one number, got {str(data)[:80]}"
         raise ValueError(message)  # noqa: TRY004  (of a file, not of an argument)
     return noise
+
+
+def _sparse(data: Any) -> Any:  # noqa: ANN401
+    """A sparse matrix from data."""
+    message = f"expected a sparse matrix by rows, got {str(data)[:80]}"
+    if not isinstance(data, dict) or data.get("kind") != _SPARSE:
+        raise ValueError(message)
+    _require_keys(data, {"shape", "starts", "columns", "entries"})
+    numbers = [data[name] for name in ("shape", "starts", "columns")]
+    whole = all(isinstance(x, list) and all(map(is_integer, x)) for x in numbers)
+    entries = data["entries"]
+    if not whole or not isinstance(entries, list) or len(numbers[0]) != 2:
+        raise ValueError(message)
+    shape, starts, columns = numbers
+    small = max([*shape, *starts, *columns], default=0) < 2**31
+    good = min(shape) > 0 and len(starts) == shape[0] + 1 and starts == sorted(starts)
+    if not (small and good and starts[0] == 0 and starts[-1] == len(columns) == len(entries)):
+        raise ValueError(message)
+    if min(columns, default=0) < 0 or max(columns, default=0) >= shape[1]:
+        raise ValueError(message)
+    values = np.array([double_of(x) for x in entries])
+    return sparse.csr_array((values, columns, starts), shape=tuple(shape))
 
 
 def _independent(data: dict[str, Any]) -> IndependentNoise:

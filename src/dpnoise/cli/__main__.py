@@ -15,7 +15,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         sys.stderr.write(f"dpnoise: {error}\n")
         sys.exit(2)
-    program(prog_name="dpnoise")
+    program()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ with imports_of("cli"):
 from dpnoise.cli.options import (
     ERRORS,
     METHOD_FAMILIES,
+    WHOLE,
     Name,
     budget_options,
     certificate_option,
@@ -56,11 +57,16 @@ def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]
     require_name(problems, "error", given["error"], ERRORS)
     if given["family"] is not None:
         require_name(problems, "family", given["family"], METHOD_FAMILIES)
+    times = given.get("times")
+    good = times is None or (isinstance(times, int) and times >= 1)
+    problems.require(good, "--times", "a whole number of at least 1", times)
+    if given.get("certificate") and times not in {None, 1}:
+        problems.add("--certificate: expected none beside --times, as it would be of one release")
     if ball is not None and given["integer"]:
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
-    more = [name for name in ("family", "integer") if given[name] is not None]
+    more = [name for name in ("family", "integer", "times") if given.get(name) is not None]
     names = ("epsilon", "delta", "error", *more)
     return ball, {name: given[name] for name in names}
 
@@ -68,7 +74,8 @@ def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]
 def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
     """The request as data."""
     names = ("epsilon", "delta", "error", "relation", "family", "integer")
-    return {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
+    asked = {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
+    return asked | ({"times": given["times"] or 1} if "times" in given else {})
 
 
 def _row(found: Mechanism) -> dict[str, Any]:
@@ -110,13 +117,15 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 @_family_option
 @integer_option
 @click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
+@click.option("--times", type=WHOLE, metavar="N", help="Noise of N releases that keep it together.")
 @certificate_option
 @json_option
-def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any) -> None:  # noqa: ANN401
+def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
     """Noise of minimum error for a sensitivity.
 
     Example: dpnoise best --at-most 3 --of 12 --epsilon 1 --relation add-remove
     """
+    certificate = given["certificate"]
     ball, arguments = _read("best", given)
     from dpnoise.mechanisms.compare import best as find
 

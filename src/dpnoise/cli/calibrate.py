@@ -20,15 +20,16 @@ with imports_of("cli"):
 from dpnoise.cli.options import (
     ALLOCATED,
     FAMILIES,
+    FILE,
     METHODS,
+    NUMBER,
     RELATIONS,
     SCHEMES,
+    WHOLE,
     Name,
-    Number,
-    Whole,
     budget_options,
     certificate_option,
-    header_option,
+    file_options,
     json_option,
     plot_option,
     read_budget,
@@ -55,8 +56,8 @@ _MOST_EPSILONS = 1000
 @click.command()
 @click.argument("family", type=Name(FAMILIES))
 @budget_options
-@click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
-@click.option("--dimension", type=Whole(), default=1, metavar="K", help="Number of coordinates.")
+@click.option("--sensitivity", type=NUMBER, metavar="S", help="Largest change of a coordinate.")
+@click.option("--dimension", type=WHOLE, default=1, metavar="K", help="Number of coordinates.")
 @click.option("--method", type=Name(METHODS), default="exact", show_default=True)
 @certificate_option
 @json_option
@@ -126,10 +127,10 @@ def calibrate(
 @click.option("--noise", type=Name(ALLOCATED), default="gaussian", show_default=True)
 @click.option("--scheme", type=Name(SCHEMES), default="optimal", show_default=True)
 @click.option(
-    "--power", type=Number(), default=2.0, metavar="P", help="Of the error E|T|^P; 2 by default."
+    "--power", type=NUMBER, default=2.0, metavar="P", help="Of the error E|T|^P; 2 by default."
 )
 @click.option("--output", metavar="FILE", help="Write name,sensitivity,scale as CSV as well.")
-@header_option
+@file_options
 @json_option
 def allocate(
     as_json: bool,
@@ -149,7 +150,7 @@ def allocate(
     from dpnoise._validation import Problems
 
     problems = Problems("allocate")
-    names, values, columns = read_rows(problems, file, header=given.pop("header"))
+    names, values, columns = read_rows(problems, file, **{name: given.pop(name) for name in FILE})
     read_budget(problems, given["epsilon"], given["delta"], relation)
     require_name(problems, "noise", given["noise"], ALLOCATED)
     require_name(problems, "scheme", given["scheme"], SCHEMES)
@@ -180,16 +181,16 @@ def allocate(
 @click.command()
 @click.argument("family", type=Name(FAMILIES))
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
-@click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
+@click.option("--sensitivity", type=NUMBER, metavar="S", help="Largest change of a coordinate.")
 @click.option(
     "--copies",
-    type=Whole(),
+    type=WHOLE,
     default=1,
     metavar="K",
     help="Number of coordinates, or of queries, that have this noise and sensitivity.",
 )
 @click.option("--epsilon", metavar="E[,E...]", help=f"Where to give delta; {_EPSILONS} by default.")
-@click.option("--delta", type=Number(), metavar="D", help="Where to give epsilon instead.")
+@click.option("--delta", type=NUMBER, metavar="D", help="Where to give epsilon instead.")
 @relation_option
 @plot_option
 @json_option

@@ -16,7 +16,7 @@ from dpnoise._imports import imports_of
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.options import FAMILIES, Name, Number, Whole, json_option, read_noise
+from dpnoise.cli.options import FAMILIES, NUMBER, WHOLE, Name, json_option, read_noise
 from dpnoise.cli.output import Answer, lower, show, upper
 from dpnoise.cli.table_file import read_outputs, shown
 
@@ -36,25 +36,25 @@ _NO_SIGNATURE = (
 @click.command()
 @click.argument("family", type=Name(FAMILIES), required=False)
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
-@click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of the number.")
+@click.option("--sensitivity", type=NUMBER, metavar="S", help="Largest change of the number.")
 @click.option(
     "--outputs",
     nargs=2,
     metavar="FIRST.csv SECOND.csv",
     help="Outputs of any sampler on two neighbouring inputs, one a row, instead of a family.",
 )
-@click.option("--epsilon", type=Number(), metavar="E", help="The claimed epsilon.")
-@click.option("--delta", type=Number(), metavar="D", help="The claimed delta; 0 by default.")
+@click.option("--epsilon", type=NUMBER, metavar="E", help="The claimed epsilon.")
+@click.option("--delta", type=NUMBER, metavar="D", help="The claimed delta; 0 by default.")
 @click.option(
     "--false-alarm",
-    type=Number(),
+    type=NUMBER,
     default=0.001,
     show_default=True,
     metavar="A",
     help="How likely a true claim is contradicted, at most, in one call of this command.",
 )
-@click.option("--size", type=Whole(), metavar="N", help="How many draws; a million by default.")
-@click.option("--seed", type=Whole(), metavar="SEED", help="Of the draws; 0 by default.")
+@click.option("--size", type=WHOLE, metavar="N", help="How many draws; a million by default.")
+@click.option("--seed", type=WHOLE, metavar="SEED", help="Of the draws; 0 by default.")
 @json_option
 def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
     """Lower bound on the epsilon of a sampler, and whether it contradicts a claim.

@@ -44,6 +44,7 @@ _OWN = (  # families with a method of their own, of `best` and `compare`: joint 
     "blocks",
     "gaussian",
     "correlated-gaussian",
+    "cells",
     "laplace",
     "staircase",
     "truncated-k-norm",
@@ -75,30 +76,21 @@ def require_name(problems: Problems, name: str, value: str, known: tuple[str, ..
     return value in known
 
 
-class Number(click.ParamType):
-    """A number, or the text that is none."""
+class _Value(click.ParamType):
+    """A number of one kind, or the text that is none."""
 
-    name = "number"
+    def __init__(self, kind: Callable[[str], float], name: str) -> None:
+        self.kind, self.name = kind, name
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, ARG002
-        """The float that a text stands for."""
+    def convert(self, value: Any, param: Any = None, ctx: Any = None) -> Any:  # noqa: ANN401, ARG002
+        """The number that a text stands for."""
         try:
-            return float(value)
+            return self.kind(value)
         except ValueError:
             return value
 
 
-class Whole(click.ParamType):
-    """A whole number, or the text that is none."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, ARG002
-        """The integer that a text stands for."""
-        try:
-            return int(value)
-        except ValueError:
-            return value
+NUMBER, WHOLE = _Value(float, "number"), _Value(int, "integer")
 
 
 class Name(click.Choice[str]):
@@ -127,7 +119,7 @@ sensitivity_options = _all(
         help="Largest change of one number, or of each coordinate: 1.0 or 1,2,0.5.",
     ),
     click.option(
-        "--counts", type=Whole(), metavar="M", help="A person adds to at most M of K counts."
+        "--counts", type=WHOLE, metavar="M", help="A person adds to at most M of K counts."
     ),
     click.option(
         "--exactly", is_flag=True, help="With --counts: everybody is in exactly M counts."
@@ -137,17 +129,17 @@ sensitivity_options = _all(
         is_flag=True,
         help="With --counts: a person adds any amount up to C, not whole numbers.",
     ),
-    click.option("--at-most", type=Whole(), metavar="M", help="At most M of K coordinates change."),
-    click.option("--of", type=Whole(), metavar="K", help="Number of coordinates."),
+    click.option("--at-most", type=WHOLE, metavar="M", help="At most M of K coordinates change."),
+    click.option("--of", type=WHOLE, metavar="K", help="Number of coordinates."),
     click.option(
         "--each",
-        type=Number(),
+        type=NUMBER,
         metavar="C",
         help="With --counts or --at-most: each by at most C (1).",
     ),
-    click.option("--l1", type=Number(), metavar="R", help="Largest l1 norm of the change."),
-    click.option("--l2", type=Number(), metavar="R", help="Largest l2 norm of the change."),
-    click.option("--linf", type=Number(), metavar="R", help="Largest change of any coordinate."),
+    click.option("--l1", type=NUMBER, metavar="R", help="Largest l1 norm of the change."),
+    click.option("--l2", type=NUMBER, metavar="R", help="Largest l2 norm of the change."),
+    click.option("--linf", type=NUMBER, metavar="R", help="Largest change of any coordinate."),
 )
 
 
@@ -160,16 +152,21 @@ relation_option = click.option(
 
 
 budget_options = _all(
-    click.option("--epsilon", type=Number(), metavar="E", help="From 0 to 1e4."),
-    click.option("--delta", type=Number(), default=0.0, metavar="D", help="Below 1; 0 by default."),
+    click.option("--epsilon", type=NUMBER, metavar="E", help="From 0 to 1e4."),
+    click.option("--delta", type=NUMBER, default=0.0, metavar="D", help="Below 1; 0 by default."),
     relation_option,
 )
 
 
-header_option = click.option(
-    "--header/--no-header",
-    default=None,
-    help="Whether the first row names the columns, where that is not clear.",
+FILE = ("header", "column", "names")  # names of the next
+file_options = _all(
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first row names the columns, where that is not clear.",
+    ),
+    click.option("--column", metavar="NAME", help="Column of the numbers, also counted from 1."),
+    click.option("--names", metavar="NAME", help="Column of their names, also counted from 1."),
 )
 
 
@@ -222,7 +219,7 @@ def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str | No
 def read_numbers(problems: Problems, option: str, text: str) -> list[float] | None:
     """Numbers with commas between; None if some are not, which is recorded."""
     parts = [part.strip() for part in text.split(",")]
-    values = [Number().convert(part, None, None) for part in parts]
+    values = [NUMBER.convert(part) for part in parts]
     bad = [value for value in values if isinstance(value, str) or not math.isfinite(value)]
     expected = "finite numbers with commas between, such as 1,2,0.5"
     good = problems.require(not bad, option, expected, text)
@@ -308,8 +305,8 @@ def read_noise(
     problems: Problems, family: str, parameters: tuple[str, ...]
 ) -> Noise | IntegerNoise | None:
     """The noise with parameters stated as name=value; None if it cannot be had."""
-    from dpnoise.noise import FAMILIES as CONTINUOUS  # noqa: PLC0415
-    from dpnoise.noise import INTEGER_FAMILIES  # noqa: PLC0415
+    from dpnoise.noise.families import FAMILIES as CONTINUOUS  # noqa: PLC0415
+    from dpnoise.noise.families import INTEGER_FAMILIES  # noqa: PLC0415
 
     if not require_name(problems, "family", family, FAMILIES):
         return None
@@ -325,7 +322,7 @@ def read_noise(
             problems.add(f"parameters of {family}: expected {expected}, got {text!r}{hint}")
             continue
         whole = family in INTEGER_FAMILIES and value.lstrip("-").isdigit()
-        values[name] = int(value) if whole else Number().convert(value, None, None)
+        values[name] = int(value) if whole else NUMBER.convert(value)
     missing = [name for name, required in known.items() if required and name not in values]
     if missing and len(problems.found) == before:
         expected = " ".join(f"{one}=NUMBER" for one in missing)

@@ -14,10 +14,12 @@ from dpnoise._imports import imports_of
 with imports_of("cli"):
     import click
 
+from dpnoise.cli.budget import open_budget, state_of
 from dpnoise.cli.options import (
+    FILE,
     budget_options,
     certificate_option,
-    header_option,
+    file_options,
     integer_option,
     json_option,
     read_budget,
@@ -42,14 +44,21 @@ _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole n
 @click.option("-o", "--output", metavar="FILE", help="Write names and values as CSV; needed.")
 @integer_option
 @certificate_option
+@click.option(
+    "--budget", "ledger", metavar="FILE", help="Charge the ledger that dpnoise budget wrote."
+)
+@click.option("--label", default="", metavar="TEXT", help="What the ledger calls the release.")
 @click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
-@header_option
+@file_options
 @json_option
 def release(
+    *,
     as_json: bool,
     file: str,
     output: str | None,
     certificate: str | None,
+    ledger: str | None,
+    label: str,
     force: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
@@ -57,16 +66,26 @@ def release(
 
     One column of values, or a column of public names before it; a header is optional, and '-' is
     standard input. The noise is what `dpnoise best` finds for the sensitivity of all of them
-    together. Each release of the same values spends its epsilon and delta again. With --counts and
-    with --integer the values are whole numbers; what is released, too, with --integer always and
-    with --counts where that costs at most 1 % of the error.
+    together. Each release of the same values spends its epsilon and delta again; with --budget the
+    ledger is charged before anything is drawn, and a release that it does not allow is refused.
+    With --counts and with --integer the values are whole numbers; what is released, too, with
+    --integer always and with --counts where that costs at most 1 % of the error.
 
     Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --relation add-remove -o noisy.csv
     """
     from dpnoise._validation import Problems
 
     problems, integer = Problems("release"), given["integer"]
-    names, values, columns = read_rows(problems, file, VALUES, header=given.pop("header"))
+    names, values, columns = read_rows(
+        problems, file, VALUES, **{name: given.pop(name) for name in FILE}
+    )
+    budget = open_budget(problems, ledger) if ledger else None
+    problems.require(not label or bool(ledger), "--label", "none without --budget", label)
+    if budget is not None and budget.relation:
+        other = given["relation"] not in {None, budget.relation}
+        expected = f"{budget.relation}, that of {ledger}"
+        problems.require(not other, "--relation", expected, given["relation"])
+        given["relation"] = budget.relation
     ball = read_sensitivity(problems, given, len(values))
     if ball is not None and ball.dimension != len(values):
         problems.add(
@@ -77,7 +96,7 @@ def release(
     targets = {"--output": output, "--certificate": certificate}
     if integer or (integer is None and ball is not None and ball.is_whole):
         _check_integers(problems, ball, values)
-    replaced = _check_targets(problems, file, targets, force=force)
+    replaced = _check_targets(problems, file, targets, ledger=ledger, force=force)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     assert output is not None  # noqa: S101
@@ -90,7 +109,7 @@ def release(
         from dpnoise.certificates.certificate import certify
 
         texts[certificate] = certify(found).to_json()
-    noisy = draw(values, found.noise).tolist()
+    noisy = draw(values, found, budget=budget, label=label).value.tolist()
     texts[output] = _table(columns, names, noisy)
     _write(texts)
     rows = [
@@ -101,6 +120,8 @@ def release(
         ("promise", found.promise),
         ("draws", "exact, " + (_WHOLE if found.whole else _GRID)),
     ]
+    if budget is not None:
+        rows.append(("budget", state_of(budget)))
     if replaced:
         rows.append(("replaced", f"{' and '.join(replaced)}: {_AGAIN}"))
     title = f"released: {len(noisy)} values, written to {output}"
@@ -114,6 +135,7 @@ def release(
         "delta": found.delta,
         "promise": found.promise,
         "half_width": found.half_width,
+        "budget": ledger,
         "output": output,
         "certificate": certificate,
         "replaced": replaced,
@@ -133,12 +155,19 @@ def _check_integers(problems: Problems, ball: Sensitivity | None, values: list[f
 
 
 def _check_targets(
-    problems: Problems, file: str, targets: dict[str, str | None], *, force: bool
+    problems: Problems,
+    file: str,
+    targets: dict[str, str | None],
+    *,
+    ledger: str | None,
+    force: bool,
 ) -> list[str]:
     """The files that will be replaced; those that cannot or must not be written are recorded."""
     if targets["--output"] is None:
         problems.add("--output: expected a file to write, got nothing")
     taken = {} if file == "-" else {Path(file).resolve(): "the file of the values"}
+    if ledger:
+        taken[Path(ledger).resolve()] = "the ledger"
     replaced = []
     for option, target in targets.items():
         if target is None:

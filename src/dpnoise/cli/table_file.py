@@ -1,6 +1,7 @@
 """CSV files of numbers: one column, or names beside them; or outputs, one a row.
 
-Every bad row is named. Of private values no message shows a row: only its line. Their first row, if
+Of more columns the caller chooses one, and another for the names. A dozen bad rows are named and
+the others counted. Of private values no message shows a row: only its line. Their first row, if
 it has no number, is a header if its last cell is a usual name of such a column; else it may be a
 value that is no number, and the caller has to say which.
 """
@@ -27,7 +28,7 @@ _COLUMNS = 2
 _USUAL = {"amount", "average", "count", "mean", "number", "scale", "sum", "total", "value"}
 _USUAL |= {"case", "customer", "patient", "person", "record", "user", "visit", "visitor"}
 _USUAL |= {*(f"{name}s" for name in _USUAL), "frequency", "people", "sensitivity", "sensitivities"}
-_SHOWN = 3  # of the bad rows
+_SHOWN = 12  # bad rows in a message, and columns
 
 
 class FileKind(NamedTuple):
@@ -60,14 +61,24 @@ class Rows(NamedTuple):
 
 
 def read_rows(
-    problems: Problems, path: str, kind: FileKind = SENSITIVITIES, *, header: bool | None = None
+    problems: Problems,
+    path: str,
+    kind: FileKind = SENSITIVITIES,
+    *,
+    header: bool | None = None,
+    column: str | None = None,
+    names: str | None = None,
 ) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines.
 
-    `header` says whether the first row names the columns; with None it must be clear.
+    `header` says whether the first row names the columns; with None it must be clear. `column` and
+    `names` are those of the numbers and of the names, by their titles or counted from 1.
     """
     lines = read_lines(problems, path)
     path = shown(path)
+    asked = {"--names": names, "--column": column}
+    if lines and (any(asked.values()) or _width(lines) > _COLUMNS):
+        lines, header = _chosen(problems, path, kind, lines, header=header, asked=asked)
     if lines is None:
         return Rows([], [])
     titles = (
@@ -75,15 +86,15 @@ def read_rows(
     )
     if not lines:
         problems.add(f"{path}: expected {kind.columns}, got no rows")
-    _check(problems, path, lines, len(titles), kind)
+    _check(problems, path, lines, len(titles), kind, comma=column is not None)
     if problems.found:
         return Rows([], [])
-    names = [
+    listed = [
         cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
     ]
     first = titles[0] if len(titles) == _COLUMNS and titles[0] else "name"
     columns = first, titles[-1] if titles else kind.column
-    return Rows(names, [float(cells[-1]) for _, cells in lines], columns)
+    return Rows(listed, [float(cells[-1]) for _, cells in lines], columns)
 
 
 def shown(path: str) -> str:
@@ -113,6 +124,72 @@ def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | N
     return lines[: max(filled, default=0)]
 
 
+def _width(lines: list[tuple[int, list[str]]]) -> int:
+    """Number of columns, by the first row that is not empty."""
+    return next((len(cells) for _, cells in lines if any(cells)), 1)
+
+
+def _titles(
+    kind: FileKind, lines: list[tuple[int, list[str]]], *, header: bool | None
+) -> list[str]:
+    """Names of columns in the first row that may be shown; empty if it may be a row of values.
+
+    Words are no names for sure where nobody says so, none is usual, or one stands below as well.
+    """
+    first = lines[0][1]
+    words = all(_TITLE.fullmatch(cell) and cell.lower() not in _HOLES for cell in first)
+    clear = not kind.private or any(cell.lower() in _USUAL for cell in first)
+    below = any(set(first) & set(cells) for _, cells in lines[1:])
+    return first if words and (header or (header is None and clear and not below)) else []
+
+
+def _chosen(
+    problems: Problems,
+    path: str,
+    kind: FileKind,
+    lines: list[tuple[int, list[str]]],
+    *,
+    header: bool | None,
+    asked: dict[str, str | None],
+) -> tuple[list[tuple[int, list[str]]] | None, bool | None]:
+    """Rows of the columns asked for, and whether line 1 has names; None if that is a problem.
+
+    Of names, if any, and of numbers. A file of two columns keeps both.
+    """
+    width, first, before = _width(lines), lines[0][1], len(problems.found)
+    known = ", ".join(map(repr, _titles(kind, lines, header=header)[:_SHOWN]))
+    if asked["--column"] is None:
+        problems.add(
+            f"{path}: expected {kind.columns}, got {width} columns{known and f': {known}'}; "
+            f"--column NAME (or its number) says where the {kind.name} are, --names where names are"
+        )
+        return None, header
+    places = {}
+    for option, text in asked.items():
+        if text is None:
+            continue
+        if text.isdecimal() and 1 <= int(text) <= width:
+            places[option] = int(text) - 1
+        elif header is not False and first.count(text) == 1:
+            places[option], header = first.index(text), True
+        else:
+            names = f"{known}, or " if known else "a name that line 1 has once, or "
+            names *= header is not False
+            expected = f"{names}a number from 1 to {width}"
+            problems.add(f"{option} in {path}: expected {expected}, got {text!r}")
+    rows = [_shown_row(kind, n, cells) for n, cells in lines if len(cells) not in {0, width}]
+    if rows:
+        problems.add(f"{path}: expected {width} columns in every row, got {_listed(rows)}")
+    kept = list(places.values())
+    if len(kept) == 1 and width == _COLUMNS:
+        kept.insert(0, 1 - kept[0])
+    if len(set(kept)) < len(kept):
+        problems.add(f"--names in {path}: expected another column than that of --column")
+    if len(problems.found) > before:
+        return None, header
+    return [(n, [cells[k] for k in kept] if cells else []) for n, cells in lines], header
+
+
 def _has_header(
     problems: Problems, path: str, kind: FileKind, cells: list[str], header: bool | None
 ) -> bool:
@@ -133,15 +210,25 @@ def _has_header(
 
 
 def _check(
-    problems: Problems, path: str, lines: list[tuple[int, list[str]]], width: int, kind: FileKind
+    problems: Problems,
+    path: str,
+    lines: list[tuple[int, list[str]]],
+    width: int,
+    kind: FileKind,
+    *,
+    comma: bool,
 ) -> None:
-    """Record of every bad row; `width` columns have a header, 0 if there is none."""
+    """Record of the bad rows; `width` columns have a header, 0 if there is none.
+
+    `comma` says that a comma is known to stand between columns, and not in a number.
+    """
     doubtful = width == 0 and lines and all(_has_decimal_comma(cells) for _, cells in lines)
-    width = width or next((len(cells) for _, cells in lines if any(cells)), 1)
-    if doubtful:
+    width = width or _width(lines)
+    if doubtful and not comma:
         problems.add(
-            f"{path}: expected decimal points, or a header above two columns of whole numbers, "
-            f"got {'them' if kind.private else repr(','.join(lines[0][1]))} in line {lines[0][0]}"
+            f"{path}: expected decimal points, or two columns of whole numbers with a header or "
+            f"with --column 2, got {'them' if kind.private else repr(','.join(lines[0][1]))} in "
+            f"line {lines[0][0]}"
         )
     lines_of: dict[str, int] = {}
     bad: dict[str, list[str]] = {}
@@ -149,12 +236,20 @@ def _check(
         expected = _expected(cells, width, kind)
         if not expected and width == _COLUMNS:
             first = lines_of.setdefault(cells[0], number)
-            what = "one" if kind.private else repr(cells[0])
-            expected = f"each name once ({what} is in line {first})" * (first != number)
+            expected = "each name once" * (first != number)
+            again = f" (as in line {first})" * (first != number)
+        else:
+            again = ""
         if expected:
-            bad.setdefault(expected, []).append(_shown_row(kind, number, cells))
+            bad.setdefault(expected, []).append(_shown_row(kind, number, cells) + again)
     for expected, rows in bad.items():
-        problems.add(f"{path}: expected {expected}, got {', '.join(rows)}")
+        problems.add(f"{path}: expected {expected}, got {_listed(rows, _SHOWN // len(bad))}")
+
+
+def _listed(rows: list[str], most: int = _SHOWN) -> str:
+    """The first of some rows, and how many more there are."""
+    more = f" and {len(rows) - most} more" if len(rows) > most else ""
+    return f"{', '.join(rows[:most])}{more}"
 
 
 def _shown_row(kind: FileKind, line: int, cells: list[str]) -> str:
@@ -214,9 +309,6 @@ def read_outputs(problems: Problems, path: str) -> list[list[float]]:
         else:
             bad.append(f"line {place}: {','.join(cells)!r}")
     if bad:
-        more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
-        problems.add(
-            f"{path}: expected {width} number(s) with decimal points in every row, "
-            f"got {', '.join(bad[:_SHOWN])}{more}"
-        )
+        expected = f"{width} number(s) with decimal points in every row"
+        problems.add(f"{path}: expected {expected}, got {_listed(bad)}")
     return rows

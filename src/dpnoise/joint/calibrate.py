@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise.joint.base import check_ball
 from dpnoise.joint.noise import (
     CELLS,
     NormStaircase,
     RadialNoise,
-    check_ball,
     check_steps,
     k_norm_noise,
     pure_scale,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.joint.noise import JointNoise
+    from dpnoise.joint.base import JointNoise
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
@@ -71,6 +71,11 @@ class JointCalibration:
     delta: float
     delta_lower: float
     sensitivity: Sensitivity
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.sensitivity.dimension
 
     @property
     def promise(self) -> str:

@@ -1,8 +1,5 @@
 """Noise whose density falls with the norm of a sensitivity set: radial noise and staircases.
 
-Every such density is a mixture of uniform ones on the multiples t D of the set: X = T Z with Z
-uniform in D and the *layer* T independent of it. Moments and samples follow from those of T.
-
 **Radial noise**: K-norm noise, truncated K-norm noise and generalised gamma noise. The density is
 proportional to exp(-(r / scale)^p) at norm r up to a bound, and 0 beyond:
 
@@ -26,16 +23,16 @@ gamma)^K, so that E T^n = M(K + n) / M(K) with M(n) = sum over k of b^k (k + gam
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems, check_factor, draws
+from dpnoise._validation import Problems, check_factor
+from dpnoise.joint.base import JointNoise, check_ball
 from dpnoise.joint.profile import Uncovered, radial_delta_bounds
 from dpnoise.noise.exact import as_double, as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
@@ -47,259 +44,15 @@ from dpnoise.privacy.accounts import (
     dominated_delta,
     smallest,
 )
-from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.spherical import STEEPEST, Spherical
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.noise.base import Noise
-    from dpnoise.privacy.odometer.ledger import Ledger
+    from dpnoise._types import Array
 
     Seed = int | np.random.Generator | None
     Size = int | tuple[int, ...] | None
-
-
-def check_ball(problems: Problems, ball: object) -> None:
-    """Record of a problem unless `ball` is a sensitivity set with a volume."""
-    good = isinstance(ball, Sensitivity)
-    problems.require(good, "ball", "a sensitivity set such as Box or L2", ball)
-    if isinstance(ball, Sensitivity):
-        problems.require(not ball.flat, "ball", f"a set with a volume ({ball.flat})", ball)
-
-
-DRAWS = 2**18
-_SEED = 20231
-_MOST_ENTRIES = 2**23  # of one sample
-
-
-def _sampled(draw: Callable[..., Any], K: int, number: Callable[[Array], Array]) -> float:
-    """The mean of a number of each vector, from a sample with a fixed seed."""
-    rows = min(DRAWS, max(_MOST_ENTRIES // K, 2**8))
-    total = 0.0
-    step = max(1, _MOST_ENTRIES // K)
-    for first in range(0, rows, step):
-        some = min(step, rows - first)
-        total += float(np.sum(number(np.asarray(draw(some, _SEED + first), dtype=float))))
-    return total / rows
-
-
-class VectorNoise(ABC):
-    """Distribution of vectors of K coordinates, real numbers or integers."""
-
-    whole: ClassVar[bool] = False  # on the integers
-
-    @cached_property  # no property: a family may have it as a field
-    def dimension(self) -> int:
-        """The number K of coordinates."""
-        raise NotImplementedError
-
-    @abstractmethod
-    def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:
-        """Independent random vectors, shape (*size, K)."""
-
-    @abstractmethod
-    def var(self) -> Array:
-        """The variance of each coordinate, shape (K,)."""
-
-    @abstractmethod
-    def mean_abs(self) -> Array:
-        """E|X_i| for each coordinate, shape (K,)."""
-
-    @abstractmethod
-    def half_width(self, level: float = 0.95) -> Array:
-        """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
-
-    @abstractmethod
-    def spending_in(self, ball: Sensitivity) -> Ledger | None:
-        """What one release costs a `Budget`, for a set; None if that is not known."""
-
-    def _sampled(self, norm: Callable[[Array], Array]) -> float:
-        """The mean of a norm of X from a sample, to about 0.5 %."""
-        return _sampled(self.rvs, self.dimension, norm)
-
-    def mean_largest(self, weights: Array) -> float:
-        """E max w_i |X_i|, from a sample where no formula is known."""
-        return self._sampled(lambda x: np.asarray(np.max(weights * np.abs(x), axis=-1)))
-
-    def mean_norm_of(self, ball: Sensitivity) -> float:
-        """The mean of the norm whose unit ball is a set, from a sample without a formula."""
-        norm = ball.plain.coordinate_norm
-        if norm and norm[0] == "largest":
-            return self.mean_largest(norm[1])
-        if norm:
-            return float(np.sum(norm[1] * self.mean_abs()))
-        return self._sampled(ball.norm)
-
-
-class RealVectorNoise(VectorNoise):
-    """Distribution of vectors of K real numbers."""
-
-    @abstractmethod
-    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
-        """Independent random vectors, shape (*size, K)."""
-
-    @abstractmethod
-    def logpdf(self, x: ArrayLike) -> Array:
-        """The log density in the coordinates with noise."""
-
-
-class JointNoise(RealVectorNoise):
-    """Noise for K coordinates with a density that falls with a norm.
-
-    Attributes
-    ----------
-    ball : Sensitivity
-        The unit ball of the norm. Coordinates that cannot change get no noise.
-    """
-
-    ball: Sensitivity
-
-    @abstractmethod
-    def _log_radial(self, r: Array) -> Array:
-        """The log density, in the active coordinates, at points of norm `r`."""
-
-    @abstractmethod
-    def _layer(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Draws of T."""
-
-    @abstractmethod
-    def layer_moment(self, order: int) -> float:
-        """E T^order."""
-
-    @abstractmethod
-    def scaled(self, factor: float) -> Self:
-        """The distribution of `factor` X, for a positive factor."""
-
-    def dominating(
-        self,
-        size: Fraction,  # noqa: ARG002
-    ) -> tuple[Noise, float] | Spherical | Fraction | None:
-        """What dominates this noise for the set `size` times its ball, None if that is not known.
-
-        Noise of one number with its sensitivity, K-norm noise in an l2 norm, or a pure epsilon.
-        """
-        return None
-
-    def loss_at(self, size: Fraction) -> Fraction | float:  # noqa: ARG002
-        """The largest privacy loss for the set `size` times its ball, infinite if not known."""
-        return math.inf
-
-    def loss_in(self, ball: Sensitivity) -> Fraction | float:
-        """An upper bound on the privacy loss for a set, infinite where none is known.
-
-        With c the largest norm of a difference, the noise protects c times its own set.
-        """
-        size = self.ball.largest_norm_of(ball)
-        return math.inf if size == math.inf else self.loss_at(Fraction(size))
-
-    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
-        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
-        loss = self.loss_in(ball)
-        if loss <= epsilon:
-            return NOTHING
-        return smallest(0.0, [(response_delta(loss, epsilon), RESPONSE)])
-
-    def spending_in(self, ball: Sensitivity) -> Ledger | None:
-        """What one release costs a `Budget`, for a set; None if that is not known.
-
-        A ValueError is raised if the noise protects no multiple of the set, or has other
-        coordinates.
-        """
-        fits = ball.dimension == self.dimension
-        size = self.ball.largest_norm_of(ball.geometry) if fits else math.inf
-        if size == math.inf:
-            message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
-            raise ValueError(message)
-        return dominated_ledger(self, Fraction(size))
-
-    @cached_property
-    def dimension(self) -> int:
-        """The number K of coordinates."""
-        return self.ball.dimension
-
-    def logpdf(self, x: ArrayLike) -> Array:
-        """The log density at vectors `x`, shape (..., K), of shape (...)."""
-        r = np.asarray(self.ball.norm(x))
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return np.where(np.isinf(r), -np.inf, self._log_radial(r))[()]
-
-    def pdf(self, x: ArrayLike) -> Array:
-        """The density at vectors `x`, shape (..., K); the result has shape (...)."""
-        with np.errstate(over="ignore"):
-            return np.exp(self.logpdf(x))
-
-    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
-        """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
-        lead, rng = draws(self, size, random_state)
-        with np.errstate(over="ignore"):  # infinite beyond all doubles
-            layer = np.asarray(self._layer(lead, rng))
-            return layer[..., None] * self.ball.sample(lead, rng)
-
-    def var(self) -> Array:
-        """The variance of each coordinate, shape (K,)."""
-        return self.layer_moment(2) * self.ball.mean_square
-
-    def mean_abs(self) -> Array:
-        """E|X_i| for each coordinate, shape (K,)."""
-        return self.layer_moment(1) * self.ball.mean_abs
-
-    @property
-    def kinds(self) -> IntArray:
-        """For each coordinate its kind, -1 if it never changes.
-
-        In units of their standard deviations, coordinates of boxes are distributed alike, and those
-        of any other factor among themselves.
-        """
-        found = np.full(self.ball.dimension, -1)
-        for first, factor in self.ball.factors():
-            if factor.moves_apart:
-                found[first + np.flatnonzero(factor.active)] = 0
-            else:
-                found[first : first + factor.dimension] = first + 1
-        return found
-
-    def half_width(self, level: float = 0.95) -> Array:
-        """The h_i with P(|X_i| <= h_i) = level, from a sample, to about 0.5 %; shape (K,)."""
-        sigma = np.sqrt(self.var())
-        kinds = np.where(sigma > 0.0, self.kinds, -1)
-        width = np.zeros(sigma.size)
-        fewest = min(int(np.sum(kinds == kind)) for kind in set(kinds.tolist()) - {-1})
-        rows = min(-(-DRAWS // fewest), max(_MOST_ENTRIES // self.dimension, 2**8))
-        x = np.abs(self.rvs(rows, _SEED))
-        for kind in set(kinds.tolist()) - {-1}:
-            some = np.flatnonzero(kinds == kind)
-            ratio = x[:, some] / sigma[some]
-            width[some] = sigma[some] * float(np.quantile(ratio, level))
-        return width
-
-    def _sampled(self, norm: Callable[[Array], Array]) -> float:
-        """The mean of a norm of X from a sample: one factor for all noise in the same norm."""
-        return self.layer_moment(1) * _sampled(self.ball.sample, self.dimension, norm)
-
-    def mean_largest(self, weights: Array) -> float:
-        """E max w_i |X_i|, from a sample where no formula is known."""
-        unit = self.ball.plain.mean_largest(weights)
-        return super().mean_largest(weights) if unit is None else self.layer_moment(1) * unit
-
-    def mean_norm_of(self, ball: Sensitivity) -> float:
-        """The mean of the norm whose unit ball is a set, from a sample without a formula."""
-        own = self.ball == ball.geometry
-        return self.mean_norm() if own else super().mean_norm_of(ball)
-
-    def mean_norm(self) -> float:
-        """The mean of the norm of X whose unit ball is the set: that of Z is K / (K + 1)."""
-        K = self.ball.active_dimension
-        return self.layer_moment(1) * (K / (K + 1.0))
-
-    def std(self) -> Array:
-        """The standard deviation of each coordinate, shape (K,)."""
-        return np.sqrt(self.var())
 
 
 LARGEST_POWER = 16.0
@@ -376,7 +129,7 @@ class Radial(JointNoise):
             scale, bound = Fraction(self.scale) / size, self.bound / as_double(size)
             noise = RadialNoise(self.ball, -as_double_above(-scale), self.power, bound)
         lower, upper = radial_delta_bounds(noise, epsilon, cells=CELLS)
-        return (lower if ball == self.ball else 0.0), upper
+        return (lower if ball.body == self.ball else 0.0), upper
 
     @property
     def less_than_dominating(self) -> bool:
@@ -457,7 +210,7 @@ class RadialNoise(Radial):
         problems.number("power", self.power, low=1.0, high=LARGEST_POWER)
         problems.number("bound", self.bound, low=0.0, open_low=True, finite=False)
         problems.raise_if_any()
-        object.__setattr__(self, "ball", self.ball.geometry)
+        object.__setattr__(self, "ball", self.ball.body)
         for name in ("scale", "power", "bound"):
             object.__setattr__(self, name, float(getattr(self, name)))
         share = special.gammainc(self.shape, self.edge)
@@ -496,7 +249,7 @@ def steps_needed(dimension: int, epsilon: float) -> float:
 
 
 def check_steps(problems: Problems, dimension: int, epsilon: float) -> None:
-    """Record of a problem unless the density has a manageable number of steps."""
+    """A problem is recorded unless the density has a manageable number of steps."""
     lowest = steps_needed(dimension, 1.0) / _MOST_STEPS
     problems.number("epsilon", epsilon, low=lowest, high=LARGEST_EPSILON)
 
@@ -561,7 +314,7 @@ class NormStaircase(JointNoise):
         check_steps(problems, self.ball.active_dimension if known else 1, self.epsilon)
         problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
         problems.raise_if_any()
-        object.__setattr__(self, "ball", self.ball.geometry)
+        object.__setattr__(self, "ball", self.ball.body)
         object.__setattr__(self, "epsilon", float(self.epsilon))
         object.__setattr__(self, "gamma", float(self.gamma))
 

@@ -40,7 +40,8 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, check_factor, draws, is_integer
-from dpnoise.joint.noise import JointNoise, NormStaircase, Radial
+from dpnoise.joint.base import JointNoise
+from dpnoise.joint.noise import NormStaircase, Radial
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import check_staircase, steps
@@ -276,7 +277,7 @@ class CorrelatedGaussian(JointNoise):
         problems.require(known, "ball", "an ellipsoid that Ellipsoid makes of a matrix", self.ball)
         problems.number("sigma", self.sigma, low=1e-100, high=1e100)
         problems.raise_if_any()
-        object.__setattr__(self, "ball", self.ball.geometry)
+        object.__setattr__(self, "ball", self.ball.body)
         object.__setattr__(self, "sigma", float(self.sigma))
 
     @property
@@ -297,7 +298,7 @@ class CorrelatedGaussian(JointNoise):
         float
             Infinite if a difference leaves the plane in which the noise lies.
         """
-        size = self.ball.largest_norm_of(sensitivity.geometry)
+        size = self.ball.largest_norm_of(sensitivity)
         return math.inf if size == math.inf else as_double_above(size / Fraction(self.sigma))
 
     def squared_mu_in(self, ball: Sensitivity) -> Fraction:

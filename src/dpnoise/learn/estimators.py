@@ -5,15 +5,24 @@ of flipped-huber-2023, between public bounds (docs/estimators.md). The papers' v
 not protect statistics of the data, is `dpnoise.learn.problem.make_problem` with `cd.descend`.
 
 Nothing here, errors included, depends on the data but through noisy updates: settings, the shape
-of the data and public constants are checked, values are clipped
+of the data and public constants are checked, values are clipped and mapped to [-1, 1]
 (`dpnoise.learn.problem.bounded_problem`), the noise is calibrated by `coordinate_noise`, and
 whether the descent could leave single precision is decided by the noise before the data are
 touched.
+
+The number of passes and the clipping level are chosen from public numbers too (`chosen_descent`).
+With M_i at its bound a pass of L brings an explained variance to within about 1 / (1 + L / 5) of
+its limit, and L passes add noise of a mean square of about L (2 c K sigma / N)^2, where sigma is
+that of one Gaussian release and c the clipping level. Their sum is least at
+L = N / (4 c K sigma) - 5 for targets of a variance of 0.1; for labels three times as many passes
+served better. The constants are rounded from fits to the data sets of docs/estimators.md; privacy
+rests on none of them.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -28,13 +37,14 @@ from dpnoise.learn.kernel import ROUNDING
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.problem import (
     LIMIT,
+    PublicRange,
     bounded_problem,
     check_penalty,
     farthest_fit,
-    public_number,
     public_vector,
 )
 from dpnoise.learn.safeguards import (
+    SmallBudgetWarning,
     as_target,
     charge,
     check_budget_setting,
@@ -46,6 +56,7 @@ from dpnoise.learn.safeguards import (
     warn_of_large_delta,
     warn_of_repeated_fits,
 )
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.sensitivity.relation import REPLACE_ONE, promise
 
 with imports_of("learn"):
@@ -65,6 +76,12 @@ if TYPE_CHECKING:
     from dpnoise.privacy.odometer.ledger import Ledger
 
 _MAXIMUM_COUNT = 10**6  # of passes, and of values of xi
+_CLIPS = (0.3, 1.0)  # of a unit of gradients, between which a clipping level is chosen
+_MORE_PASSES = {"squared": 1.0, "logistic": 3.0}  # of passes; labels bear more noise than numbers
+_SETTLED = 100  # passes beyond which the level grows first
+_HEAD = 5  # passes that a descent from zero needs before the rest pay
+_PASSES = 1000  # at most, when chosen
+_WORK = 2**31  # updates of one sample at most, when chosen: about two seconds
 _WEIGHTS = (
     "sample_weight: not supported: a weight multiplies what its record can change, which the "
     "sensitivity 2 C_i / N does not allow for"
@@ -82,9 +99,9 @@ class PrivateDescent(BaseEstimator):
     mechanism: str = "gaussian-tight"
     penalty: str = "none"
     strength: float = 0.0
-    passes: int = 10
+    passes: int | None = None
     step: float = 1.0
-    clip: float = 1.0
+    clip: float | None = None
     order: str = "cyclic"
     iterate: str = "last"
     fit_intercept: bool = True
@@ -101,10 +118,13 @@ class PrivateDescent(BaseEstimator):
         if self.delta is not None:
             problems.number("delta", self.delta, low=1e-300, high=1.0, open_high=True)
         for name in ("step", "clip"):
-            problems.number(name, getattr(self, name), low=1e-15, high=1e15)
+            value = getattr(self, name)
+            if not (name == "clip" and value is None):
+                problems.number(name, value, low=1e-15, high=1e15)
         for name in ("passes", "xi_grid"):
             value = getattr(self, name)
             good = is_integer(value) and 1 <= value <= _MAXIMUM_COUNT
+            good = good or (name == "passes" and value is None)
             problems.require(good, name, f"a whole number from 1 to {_MAXIMUM_COUNT}", value)
         for name, allowed in (
             ("mechanism", MECHANISMS),
@@ -154,24 +174,29 @@ class PrivateDescent(BaseEstimator):
         *,
         usable: NDArray[np.bool_],
         loss: str,
-        target_bound: float = 1.0,
-    ) -> Array:
-        """Fitted weights, shape (m, K), for targets of shape (m, N).
+        target: PublicRange,
+    ) -> tuple[Array, Array]:
+        """Coefficients, shape (m, n_features), and intercepts, shape (m,), for targets (m, N).
 
         One account covers the updates of all m fits: the noise of each is that of m L passes. Sets
         the attributes that do not depend on the loss.
         """
         self._check_settings(problems)
-        features = X.shape[1]
-        bounds = public_vector(problems, "feature_bounds", self.feature_bounds, features)
-        scales = bounds
+        size, features = X.shape
+        centred = bool(np.all(self.fit_intercept))
+        given = self.feature_bounds
+        ranges = PublicRange.read(problems, "feature_bounds", given, features, centred=centred)
+        scales = ranges.half
         if self.feature_scales is not None:
             scales = public_vector(problems, "feature_scales", self.feature_scales, features)
-        problems.require(len(X) >= 2, "X", "at least 2 samples", f"{len(X)} sample")
+        problems.require(size >= 2, "X", "at least 2 samples", f"{size} sample")
         rng = noise_generator(problems, self.random_state, self.epsilon, stacklevel=5)
-        delta = len(X) ** -2.0 if self.delta is None else float(self.delta)
+        delta = size**-2.0 if self.delta is None else float(self.delta)
+        passes, clip, allowed = self._chosen(size, features + centred, len(targets), loss, delta)
         if self.epsilon != math.inf:
-            warn_of_large_delta(type(self).__name__, delta, len(X), "N", stacklevel=4)
+            warn_of_large_delta(type(self).__name__, delta, size, "N", stacklevel=4)
+            if allowed < 1.0 and self.passes is None:
+                self._warn_of_small_budget(size, features + centred, stacklevel=4)
             warn_behind_leaks(self, stacklevel=5)
             warn_of_repeated_fits(self, stacklevel=5)
         problems_of = [
@@ -182,21 +207,23 @@ class PrivateDescent(BaseEstimator):
                 loss=loss,
                 penalty=self.penalty,
                 strength=self.strength,
-                intercept=bool(np.all(self.fit_intercept)),
-                bounds=bounds,
+                intercept=centred,
+                ranges=ranges,
                 scales=scales,
-                target_bound=target_bound,
+                target=target,
             )
             for y in targets
         ]
         problem = problems_of[0]  # what follows depends on what they share
+        # C_i = clip sqrt(M_i) of the squared loss, so that 1 clips no gradient at zero weights
+        level = clip * math.sqrt(problem.smoothness.sum()) * (2.0 if loss == "logistic" else 1.0)
 
         # Sums of clipped gradients are added in double precision, in an order that the compiler
         # chooses: replacing one sample moves the total by 2 C_i ROUNDING, to which the descent
         # scales its noise, and at most this much more.
         rounding = 1.0 + problem.size**2 * 2.0**-52
-        self.sensitivities_ = problem.sensitivities(self.clip) * ROUNDING * rounding
-        shape = (len(problems_of), self.passes, problem.coordinates)
+        self.sensitivities_ = problem.sensitivities(level) * ROUNDING * rounding
+        shape = (len(problems_of), passes, problem.coordinates)
         orders = np.array([coordinate_orders(self.order, shape[1:], rng) for _ in problems_of])
         if self.epsilon == math.inf:
             self.noise_, self.promise_, unit = None, None, np.zeros(shape)
@@ -206,7 +233,7 @@ class PrivateDescent(BaseEstimator):
                 epsilon=self.epsilon,
                 delta=delta,
                 coordinates=problem.coordinates,
-                passes=self.passes * len(problems_of),
+                passes=passes * len(problems_of),
                 sensitivities=self.sensitivities_,
                 grid=self.xi_grid,
             )
@@ -214,30 +241,22 @@ class PrivateDescent(BaseEstimator):
             charge(self)
             unit = self.noise_.unit.rvs(shape, rng) * rounding
         farthest = max(
-            farthest_fit(
-                problem,
-                bounds=np.append(bounds, 1.0) if self.fit_intercept else bounds,
-                target_bound=target_bound,
-                step=self.step,
-                clip=self.clip,
-                noise=noise * ROUNDING,
-                orders=order,
-            )
+            farthest_fit(problem, step=self.step, clip=level, noise=noise * ROUNDING, orders=order)
             for noise, order in zip(unit, orders, strict=True)
         )
         if not farthest <= LIMIT:
             message = (
                 f"{type(self).__name__}: with step={self.step!r} and noise of this size the "
-                f"descent could diverge, to fitted values of {farthest:.3g}"
+                f"descent could diverge, to {farthest:.3g} times the bounds of the targets"
             )
             raise ArithmeticError(message)
-        self.n_iter_ = int(self.passes)
-        return np.array(
+        self.n_iter_, self.clip_ = passes, clip
+        weights = np.array(
             [
                 descend(
                     one,
                     steps=[self.step],
-                    clips=[self.clip],
+                    clips=[level],
                     noise=noise[None],
                     orders=order[None],
                     iterate=self.iterate,
@@ -245,12 +264,52 @@ class PrivateDescent(BaseEstimator):
                 for one, noise, order in zip(problems_of, unit, orders, strict=True)
             ]
         )
+        coefficients = weights[:, :features] * (target.half / ranges.half)
+        if not centred:
+            return coefficients, np.zeros(len(weights))
+        shift = target.centre - coefficients @ ranges.centre
+        return coefficients, weights[:, -1] * target.half + shift
 
-    def _split(self, weights: Array) -> tuple[Array, Array]:
-        """Coefficients, shape (m, n_features), and intercepts, shape (m,)."""
-        if self.fit_intercept:
-            return weights[:, :-1], weights[:, -1]
-        return weights, np.zeros(len(weights))
+    def _chosen(
+        self, size: int, coordinates: int, fits: int, loss: str, delta: float
+    ) -> tuple[int, float, float]:
+        """Passes and clipping level, as set or as chosen, and the passes that noise allows."""
+        budget = math.inf
+        if self.epsilon != math.inf:
+            sigma = float(gaussian_sigma(float(self.epsilon), delta, 1.0)) * math.sqrt(fits)
+            budget = _MORE_PASSES[loss] * size / (4.0 * coordinates * sigma)
+        return chosen_descent(
+            budget,
+            most=max(1, min(_PASSES, _WORK // (size * coordinates * fits))),
+            passes=self.passes,
+            clip=self.clip,
+        )
+
+    def _warn_of_small_budget(self, size: int, coordinates: int, *, stacklevel: int) -> None:
+        """Warning, from public numbers alone, that the noise is too large for a fit."""
+        message = (
+            f"{type(self).__name__}: epsilon={self.epsilon:g} with {size} records and "
+            f"{coordinates} coefficients do not allow one pass: expect a fit that is mostly "
+            "noise. Take more records, fewer features or a larger epsilon"
+        )
+        warnings.warn(message, SmallBudgetWarning, stacklevel=stacklevel + 1)
+
+
+def chosen_descent(
+    budget: float, *, most: int, passes: int | None, clip: float | None
+) -> tuple[int, float, float]:
+    """Passes and clipping level of least predicted error, and the passes that noise allows.
+
+    `budget` is N / (4 K sigma), three times as much for labels, and `most` the largest number of
+    passes that is chosen. What is given stays as it is.
+    """
+    if clip is None:
+        settled = _SETTLED if passes is None else passes
+        clip = min(max(budget / (settled + _HEAD), _CLIPS[0]), _CLIPS[1])
+    allowed = budget / clip - _HEAD
+    if passes is None:
+        passes = round(min(max(allowed, 1.0), float(most)))
+    return int(passes), float(clip), allowed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -258,13 +317,15 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     """Least squares under (epsilon, delta)-differential privacy, by coordinate descent.
 
     Minimises mean((x'w - y)^2) / 2 plus strength |w|_1 or strength/2 |w|_2^2 over data clipped to
-    public bounds.
+    public bounds. Features and targets are mapped from their bounds to [-1, 1] first, so that the
+    fit does not depend on their units.
 
     Parameters
     ----------
-    feature_bounds : float or array_like of float, shape (n_features,)
-        Required: b_i in [1e-15, 1e15]; feature i is clipped to [-b_i, b_i]. A public constant that
-        is not computed from the data, in the unit of the feature.
+    feature_bounds : float or array_like of float, shape (n_features,) or (n_features, 2)
+        Required: b_i in [1e-15, 1e15], and feature i is clipped to [-b_i, b_i], or rows (low,
+        high). Public constants that are not computed from the data, in the unit of each feature.
+        Without an intercept a row counts as the larger of its ends.
     feature_scales : float or array_like of float, shape (n_features,), optional
         Public guesses s_i of the root mean square of each feature; the bounds if left out. They
         set steps and clipping levels (M_i = s_i^2, a quarter of it for the logistic loss) and
@@ -279,12 +340,15 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     penalty : {"none", "l1", "l2"}
     strength : float
         Of the penalty, >= 0. The intercept is not penalised.
-    passes : int
-        L: times that all K coordinates are updated, at least 1.
+    passes : int, optional
+        L: times that all K coordinates are updated, at least 1; chosen from N, K, epsilon and delta
+        if left out, at most 1000.
     step : float
         Coordinate i steps by step / M_i. Steps above 1 can overshoot where s_i = b_i is attained.
-    clip : float
-        Per-sample gradients of coordinate i are clipped at C_i = clip sqrt(M_i / sum M).
+    clip : float, optional
+        Per-sample gradients of coordinate i are clipped at C_i = clip s_i / b_i, in units of the
+        bounds; between 0.3 and 1, chosen like the passes, if left out. At 1 no gradient of the
+        logistic loss is clipped, nor one of the squared loss before the first update.
     order : {"cyclic", "random"}
     iterate : {"last", "averaged"}
         Whether the last iterate or the mean over the passes is returned.
@@ -299,8 +363,9 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     budget : dpnoise.Budget, optional
         What pays: `fit` charges it before any noise is drawn, or raises a `BudgetExceededError`.
         Clones are charged to the same one. Without it, `budget.spend(model)` charges a fit.
-    target_bound : float
-        Required: targets are clipped to [-target_bound, target_bound]. Public as well.
+    target_bound : float or array_like of float, shape (2,)
+        Required: targets are clipped to [-target_bound, target_bound], or to (low, high). Public
+        as well.
 
     Attributes
     ----------
@@ -309,13 +374,15 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     noise_ : CoordinateNoise or None
         The unit noise with its certified account; None if epsilon is inf.
     sensitivities_ : float64 array, shape (K,)
-        lambda_i = 2 C_i / N by coordinate, the intercept last, rounded up for the rounding
-        of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
+        lambda_i = 2 C_i / N by coordinate, in units of the bounds, the intercept last, rounded up
+        for the rounding of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
     promise_ : str or None
         What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
         epsilon is inf.
     n_iter_, n_features_in_ : int
         The numbers of passes and features.
+    clip_ : float
+        The clipping level, as set or as chosen.
     feature_names_in_ : array of str, shape (n_features,)
         Only if the data had names.
 
@@ -327,6 +394,11 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     ArithmeticError
         From `fit`, if the step is so long or the noise so large that fitted values could overflow.
         Decided from settings and noise alone.
+
+    Warns
+    -----
+    SmallBudgetWarning
+        From `fit`, if the noise does not allow one pass: from public numbers alone.
 
     Notes
     -----
@@ -353,7 +425,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     'one person replaced by another, in one record: epsilon = 1, delta = 2.5e-09'
     """
 
-    target_bound: float | None = None
+    target_bound: ArrayLike | None = None
 
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
@@ -368,16 +440,16 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         except (TypeError, ValueError):
             problems.add(f"y: expected real numbers, got an array of type {given.dtype}")
             target = np.zeros(len(features))
-        bound = public_number(problems, "target_bound", self.target_bound)
-        weights = self._descend(
+        centred = bool(np.all(self.fit_intercept))
+        bound = PublicRange.read(problems, "target_bound", self.target_bound, 1, centred=centred)
+        coefficients, intercepts = self._descend(
             problems,
             features,
             target[None],
             usable=np.isfinite(target),
             loss="squared",
-            target_bound=bound,
+            target=bound,
         )
-        coefficients, intercepts = self._split(weights)
         self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
         return self
 
@@ -412,12 +484,17 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     coef_ : float64 array, shape (1, n_features) or (n_classes, n_features)
         One row for two labels, else a row for each.
     intercept_ : float64 array, shape (1,) or (n_classes,)
-    noise_, sensitivities_, promise_, n_iter_, n_features_in_, feature_names_in_
+    noise_, sensitivities_, promise_, n_iter_, clip_, n_features_in_, feature_names_in_
         As for `DPLinearRegression`; `noise_` accounts for the updates of all rows together.
 
     Raises
     ------
     ValueError, ArithmeticError
+        As for `DPLinearRegression`.
+
+    Warns
+    -----
+    SmallBudgetWarning
         As for `DPLinearRegression`.
 
     References
@@ -449,9 +526,15 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         codes = label_codes(classes, labels)
         rows = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         signs = np.where(codes == rows[:, None], 1.0, -1.0)
-        weights = self._descend(problems, features, signs, usable=codes >= 0, loss="logistic")
+        self.coef_, self.intercept_ = self._descend(
+            problems,
+            features,
+            signs,
+            usable=codes >= 0,
+            loss="logistic",
+            target=PublicRange(np.zeros(1), np.ones(1)),
+        )
         self.classes_ = classes
-        self.coef_, self.intercept_ = self._split(weights)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:

@@ -54,7 +54,7 @@ from dpnoise.learn.safeguards import (
     refuse_mask,
     warn_of_large_delta,
 )
-from dpnoise.noise import Gaussian, Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.odometer.ledger import guaranteed
 from dpnoise.privacy.vector import is_vouched

@@ -5,11 +5,10 @@ or be private itself: the mean that `StandardScaler` subtracts is a release with
 steps are safe is decided by their kinds, never by data. scikit-learn does not tell a step of its
 pipeline, so that a fit looks for pipelines among its callers.
 
-Two scalers are safe, between public bounds. `PublicScaler` looks at no data. `PrivateScaler`
-releases the mean of u and of u^2 for each feature, u the value clipped to its bounds and mapped to
-[-1, 1]. Replacing one of N records moves them by at most 2/N and 1/N, whatever the records are, and
-`allocate` divides the budget over these 2 K numbers. `DPPCA` takes private principal
-components, by `dp_pca`.
+`PrivateScaler` is safe: between public bounds it releases the mean of u and of u^2 for each
+feature, u the value clipped to its bounds and mapped to [-1, 1]. Replacing one of N records moves
+them by at most 2/N and 1/N, whatever the records are, and `allocate` divides the budget over these
+2 K numbers. `DPPCA` takes private principal components, by `dp_pca`.
 """
 
 from __future__ import annotations
@@ -88,10 +87,10 @@ def leaking_steps(estimator: object) -> list[str]:
     --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from dpnoise.learn import DPPCA, PublicScaler, leaking_steps
+    >>> from dpnoise.learn import DPPCA, PrivateScaler, leaking_steps
     >>> leaking_steps(make_pipeline(StandardScaler(), DPPCA()))
     ['standardscaler (StandardScaler)']
-    >>> leaking_steps(make_pipeline(PublicScaler(low=0.0, high=1.0), DPPCA()))
+    >>> leaking_steps(make_pipeline(PrivateScaler(low=0.0, high=1.0), DPPCA()))
     []
     """
     return list(_leaks("", estimator))
@@ -131,109 +130,21 @@ def warn_behind_leaks(estimator: object, *, stacklevel: int) -> None:
     if found:
         message = (
             f"{type(estimator).__name__}: the pipeline's {', '.join(found)} may read the data "
-            "without protection, which voids the guarantee. Use PublicScaler or PrivateScaler, or "
+            "without protection, which voids the guarantee. Use PrivateScaler, or "
             "a class with privacy_preserving = True (dpnoise.learn.leaking_steps)"
         )
         warnings.warn(message, PrivacyLeakWarning, stacklevel=stacklevel)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Base of the scalers: features clipped to public bounds."""
-
-    low: ArrayLike | None = None
-    high: ArrayLike | None = None
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tags of scikit-learn: NaN passes through."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _read(self, X: ArrayLike, *, reset: bool) -> Array:
-        """Features as numbers, whatever their values."""
-        read = {"dtype": np.float64, "ensure_all_finite": False, "reset": reset}
-        return convert_with_nan(lambda given: validate_data(self, given, **read), X)
-
-    def _range(self, problems: Problems, features: int) -> tuple[Array, Array]:
-        """The bounds of each feature; problems are recorded."""
-        ends = []
-        for name, given in (("low", self.low), ("high", self.high)):
-            expected = (
-                f"one number in [-1e15, 1e15], or {features} of them: public, not from the data"
-            )
-            try:
-                values = np.asarray(given, dtype=np.float64)
-                good = values.shape in {(), (features,)} and bool(np.all(np.abs(values) <= _LIMIT))
-            except (TypeError, ValueError, OverflowError):
-                good = False
-            problems.require(good, name, expected, given)
-            ends.append(np.broadcast_to(values if good else float(name == "high"), (features,)))
-        low, high = ends
-        apart = bool(np.all(high - low >= 1.0 / _LIMIT))
-        problems.require(apart, "low, high", "low < high in every feature", (self.low, self.high))
-        return low, high
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PublicScaler(BoundedScaler):
-    """Features mapped from public bounds to [-1, 1], without a look at the data.
+class PrivateScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Features standardised by a private mean and a private standard deviation.
 
     Parameters
     ----------
     low, high : float or array_like of float, shape (n_features,)
         Required: the bounds of each feature, public constants in its unit. Values beyond them are
         clipped.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : array of str, shape (n_features,)
-        Only if the data had names.
-
-    Raises
-    ------
-    ValueError
-        From `fit`, naming everything that is wrong with the bounds; never for a value in the data.
-
-    Notes
-    -----
-    It costs no privacy: each record is mapped by constants. NaN remains NaN, for which the private
-    estimators of this package count a record as empty.
-
-    Examples
-    --------
-    >>> from dpnoise.learn import PublicScaler
-    >>> PublicScaler(low=0.0, high=120.0).fit_transform([[0.0], [90.0], [130.0]]).ravel().tolist()
-    [-1.0, 0.5, 1.0]
-    """
-
-    privacy_preserving = True
-
-    @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Check of the bounds against the number of features; `y` is ignored."""
-        problems = Problems(type(self).__name__)
-        self._range(problems, self._read(X, reset=True).shape[1])
-        problems.raise_if_any()
-        return self
-
-    @np.errstate(all="ignore")
-    def transform(self, X: ArrayLike) -> Array:
-        """Features of shape (N, n_features), mapped to [-1, 1]."""
-        check_is_fitted(self, "n_features_in_")
-        values = self._read(X, reset=False)
-        low, high = self._range(Problems(""), values.shape[1])
-        return (np.clip(values, low, high) - low) * (2.0 / (high - low)) - 1.0
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PrivateScaler(BoundedScaler):
-    """Features standardised by a private mean and a private standard deviation.
-
-    Parameters
-    ----------
-    low, high : as for `PublicScaler`
     epsilon : float
         In [1e-9, 1e4], or inf for no noise.
     delta : float, optional
@@ -257,8 +168,9 @@ class PrivateScaler(BoundedScaler):
     promise_ : str or None
         What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
         epsilon is inf.
-    n_features_in_, feature_names_in_
-        As for `PublicScaler`.
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (n_features,)
+        Only if the data had names.
 
     Raises
     ------
@@ -287,6 +199,8 @@ class PrivateScaler(BoundedScaler):
     True
     """
 
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
     epsilon: float = 1.0
     delta: float | None = None
     limit: float = 5.0
@@ -350,6 +264,36 @@ class PrivateScaler(BoundedScaler):
         self.mean_ = middle + half * centre
         self.scale_ = half * np.where(spread > 0.0, spread, 1.0)
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags of scikit-learn: NaN passes through."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> Array:
+        """Features as numbers, whatever their values."""
+        read = {"dtype": np.float64, "ensure_all_finite": False, "reset": reset}
+        return convert_with_nan(lambda given: validate_data(self, given, **read), X)
+
+    def _range(self, problems: Problems, features: int) -> tuple[Array, Array]:
+        """The bounds of each feature; problems are recorded."""
+        ends = []
+        for name, given in (("low", self.low), ("high", self.high)):
+            expected = (
+                f"one number in [-1e15, 1e15], or {features} of them: public, not from the data"
+            )
+            try:
+                values = np.asarray(given, dtype=np.float64)
+                good = values.shape in {(), (features,)} and bool(np.all(np.abs(values) <= _LIMIT))
+            except (TypeError, ValueError, OverflowError):
+                good = False
+            problems.require(good, name, expected, given)
+            ends.append(np.broadcast_to(values if good else float(name == "high"), (features,)))
+        low, high = ends
+        apart = bool(np.all(high - low >= 1.0 / _LIMIT))
+        problems.require(apart, "low, high", "low < high in every feature", (self.low, self.high))
+        return low, high
 
     def _spent(self, kind: type[Gaussian | Laplace], sensitivities: Array, delta: float) -> Ledger:
         """The ledger of a fit, which has the relation of replaced records."""

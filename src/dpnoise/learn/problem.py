@@ -18,6 +18,8 @@ with public scales s_i, by default the public bounds b_i >= |x_i|; data are clip
 With s_i = b_i the M_i are upper bounds of the papers' constants, so that a step of 1 cannot
 overshoot. Privacy needs no more than that M_i does not depend on the data: each update's
 sensitivity is 2 C_i / N because per-sample gradients are clipped at C_i, whatever the records are.
+Features and real targets are first mapped from their public ranges to [-1, 1], so that clipping
+levels, noise and the number of passes do not depend on anybody's units.
 
 A record of `bounded_problem` with a value that is not finite, or with a label outside the public
 classes, counts in N and contributes nothing: its row, the intercept included, is all zeros, and so
@@ -27,7 +29,7 @@ is its gradient. An error would reveal that it is there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -274,12 +276,6 @@ def _check_data(problems: Problems, X: Array, y: Array, loss: str) -> None:
             problems.require(largest <= _MAXIMUM, "target", f"up to {_MAXIMUM:g}", largest)
 
 
-def public_number(problems: Problems, name: str, given: float | None) -> float:
-    """Public constant in [1e-15, 1e15]; 1, and a problem recorded, where it is refused."""
-    good = problems.number(name, given, low=1.0 / LIMIT, high=LIMIT)
-    return float(given) if good and given is not None else 1.0
-
-
 def public_vector(problems: Problems, name: str, given: ArrayLike | None, features: int) -> Array:
     """Public constants in [1e-15, 1e15], one or one for each feature, in shape (features,).
 
@@ -297,6 +293,47 @@ def public_vector(problems: Problems, name: str, given: ArrayLike | None, featur
     return np.broadcast_to(values, (features,)).astype(np.float64)
 
 
+@dataclass(frozen=True)
+class PublicRange:
+    """Public ranges [centre - half, centre + half] of K columns, each of shape (K,)."""
+
+    centre: Array
+    half: Array
+
+    @classmethod
+    def read(
+        cls, problems: Problems, name: str, given: ArrayLike | None, columns: int, *, centred: bool
+    ) -> PublicRange:
+        """Ranges from bounds b of [-b, b], one or `columns` of them, or from rows (low, high).
+
+        Ranges that are not `centred` become the smallest [-b, b] that holds them. Those of [-1, 1],
+        and a problem recorded, where they are refused.
+        """
+        expected = (
+            f"bounds b of [-b, b] in [1e-15, 1e15], one number or {columns} of them, or rows "
+            "(low, high) in [-1e15, 1e15] with low < high: public, not from the data"
+        )
+        try:
+            text = np.asarray(given).dtype.kind in "US"
+            values = np.full((), math.nan) if text else np.asarray(given, dtype=np.float64)
+            if values.ndim < 2 and not (columns == 1 and values.shape == (2,)):
+                values = np.stack([-values, values], axis=-1)
+            low, high = np.moveaxis(np.broadcast_to(values, (columns, 2)), -1, 0)
+            good = bool(np.all((np.abs([low, high]) <= LIMIT) & (high - low >= 2.0 / LIMIT)))
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not problems.require(good, name, expected, given):
+            low, high = -np.ones(columns), np.ones(columns)
+        if not centred:
+            high = np.maximum(np.abs(low), np.abs(high))
+            low = -high
+        return cls(0.5 * (low + high), 0.5 * (high - low))
+
+    def unit(self, values: Array) -> Array:
+        """Values of shape (..., K), clipped to the ranges and mapped to [-1, 1]."""
+        return np.clip((values - self.centre) / self.half, -1.0, 1.0)
+
+
 def bounded_problem(
     X: Array,
     y: Array,
@@ -306,53 +343,52 @@ def bounded_problem(
     penalty: str,
     strength: float,
     intercept: bool,
-    bounds: Array,
+    ranges: PublicRange,
     scales: Array,
-    target_bound: float = 1.0,
+    target: PublicRange,
 ) -> Problem:
-    """Learning problem of clipped data, every constant of which comes from public numbers.
+    """Learning problem of clipped data in [-1, 1], with constants from public numbers alone.
 
     Records that are not `usable`, shape (N,), and those with features that are not finite
-    contribute nothing. `bounds` b_i and `scales` s_i, shape (K,), come from `public_vector`, and
-    `target_bound`, for targets of the squared loss, from `public_number`. The rest is as for
+    contribute nothing. `ranges` are those of the features and `target` that of y, [-1, 1] for
+    labels; `scales` s_i, shape (K,), are in the unit of each feature. A penalty weighs what it
+    weighs on the coefficients in those units. The rest is as for
     `dpnoise.learn.problem.make_problem` and checked by the caller.
     """
     usable = usable & np.isfinite(X).all(axis=1)
-    features = np.where(usable[:, None], np.clip(X, -bounds, bounds), 0.0)
-    limit = target_bound if loss == "squared" else 1.0
-    target = np.where(usable, np.clip(y, -limit, limit), 0.0)
+    features = np.where(usable[:, None], ranges.unit(X), 0.0)
+    squares = (scales / ranges.half) ** 2
     if intercept:
         features = np.column_stack([features, usable.astype(np.float64)])
-        scales = np.append(scales, 1.0)
-    return lay_out(
+        squares = np.append(squares, 1.0)
+    found = lay_out(
         features,
-        target,
+        np.where(usable, target.unit(y), 0.0),
         loss=loss,
         penalty=penalty,
         strength=strength,
         intercept=intercept,
-        mean_squares=scales**2,
+        mean_squares=squares,
     )
+    # The objective is divided by the square of the target's unit, a weight is multiplied by the
+    # feature's and divided by the target's.
+    weight = np.ones(found.coordinates)
+    power = 2.0 if penalty == "l2" else 1.0
+    weight[: X.shape[1]] = ranges.half**-power * target.half ** (power - 2.0)
+    return replace(found, strengths=found.strengths * weight)
 
 
 def farthest_fit(
-    problem: Problem,
-    *,
-    bounds: Array,
-    target_bound: float,
-    step: float,
-    clip: float,
-    noise: Array,
-    orders: NDArray[np.int64],
+    problem: Problem, *, step: float, clip: float, noise: Array, orders: NDArray[np.int64]
 ) -> float:
-    """Upper bound on every |x'w - y| that a descent can meet, for any data within the bounds.
+    """Upper bound on every |x'w - y| that a descent can meet, for any data in [-1, 1].
 
     An update of coordinate i moves w_i by at most step / M_i (C_i + 2 C_i |t| / N), t its unit
     noise, shape (L, K), and proximal operators shrink. The bound depends on the noise and public
-    constants alone: `bounds`, shape (K,), is 1 for the intercept.
+    constants alone.
     """
     moves = 1.0 + 2.0 * np.abs(noise) / problem.size
     visits = np.zeros(problem.coordinates)
     np.add.at(visits, orders.ravel(), moves.ravel())
     reach = visits * step / problem.smoothness * problem.clip_levels(clip)
-    return float(bounds @ reach) + target_bound
+    return float(np.sum(reach)) + 1.0

@@ -95,6 +95,10 @@ def warn_of_large_delta(
         warnings.warn(message, LargeDeltaWarning, stacklevel=stacklevel + 1)
 
 
+class SmallBudgetWarning(UserWarning):
+    """Warning that a budget is too small for its number of records and of coefficients."""
+
+
 class SeededNoiseWarning(UserWarning):
     """Warning that a private release draws its noise from a seed or generator of the caller.
 
@@ -216,7 +220,7 @@ class _Charged(Protocol):
 
 
 def check_budget_setting(problems: Problems, budget: object, epsilon: float) -> None:
-    """Record of what is wrong with the setting `budget`."""
+    """What is wrong with the setting `budget` is recorded."""
     good = budget is None or isinstance(budget, Budget)
     problems.require(good, "budget", "a dpnoise.Budget or None", budget)
     free = budget is not None and np.ndim(epsilon) == 0 and epsilon == math.inf

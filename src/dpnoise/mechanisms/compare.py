@@ -15,15 +15,18 @@ from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
+from dpnoise.mechanisms.repeated import Account, repeated
 from dpnoise.mechanisms.request import Request, read_request
+from dpnoise.privacy.odometer.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
-    from dpnoise.joint.noise import RealVectorNoise
+    from dpnoise.joint.base import RealVectorNoise
     from dpnoise.mechanisms.request import Method
+    from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.sensitivity.base import Sensitivity
 
 _SLOW = "to save time, as it takes long or gains little; exhaustive=True includes it"
@@ -392,6 +395,7 @@ def best(
     family: str | None = None,
     integer: bool | None = None,
     exhaustive: bool = False,
+    times: int = 1,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
 
@@ -426,6 +430,11 @@ def best(
     exhaustive : bool, default False
         Whether to include mechanisms that take seconds, as `compare` does. Where both were
         measured the variance without them was larger by less than 1 % (docs/best.md).
+    times : int, default 1
+        How many releases of such answers, each with fresh noise of the distribution found, from 1
+        to 1e6: the guarantee is for all of them together, and each is charged to a `Budget` as one
+        of them. With delta this is mostly Gaussian noise, with a standard deviation that grows with
+        the root of the number.
 
     Returns
     -------
@@ -467,6 +476,9 @@ def best(
     >>> counts = best([1, 1, 4], epsilon=1.0, relation="add-remove", integer=True)
     >>> counts.noise.rvs(random_state=1).dtype
     dtype('int64')
+    >>> weekly = best(np.ones(10), epsilon=1.0, delta=1e-6, relation="add-remove", times=52)
+    >>> weekly.promise.split(", ")[3].split(":")[0]
+    'released 52 times'
     """
     request = read_request(
         *(sensitivity, epsilon, delta, error, weights),
@@ -474,9 +486,66 @@ def best(
         family=family,
         families=METHOD_FAMILIES,
         integer=integer,
+        times=times,
     )
+    if request.times > 1:
+        return _repeated(request, exhaustive, family)
+    return _best(request, exhaustive, family)
+
+
+def _best(request: Request, exhaustive: bool, family: str | None) -> Mechanism:
+    """The first row of a table, or nearly as good noise on the integers."""
     table = _compared(request, exhaustive, family)
     bar = table[0].error * (1.0 if exhaustive else _WHOLE)
     whole = (row for row in table if row.whole and row.error <= bar)
     found = next(whole, table[0]) if request.discrete else table[0]
     return replace(found, left_out=table.left_out)
+
+
+def _repeated(
+    request: Request, exhaustive: bool, family: str | None, budget: Budget | None = None
+) -> Mechanism:
+    """Noise for several releases together, which fill a new budget or what is left of one."""
+    account = Account.of_budget(budget, request.times) if budget else Account.of(request)
+
+    def without_delta(one: Request) -> list[Mechanism]:
+        try:
+            table = _compared(one, exhaustive, family)
+        except RuntimeError:
+            return []
+        first = _best(one, exhaustive, family)
+        return [first, *(row for row in table if row.whole or one.integer is not True)]
+
+    found = repeated(request, account, family, without_delta)
+    total = Ledger().plus(found.spending(), request.times)
+    if budget is None:
+        delta = account.exact.delta_of(total, request.epsilon, request.delta)
+        return replace(found, delta=min(delta, request.delta))
+    epsilon = account.exact.epsilon_of(total, request.delta)
+    return replace(found, request=replace(request, epsilon=epsilon))
+
+
+def planned(
+    budget: Budget,
+    sensitivity: float | ArrayLike | Sensitivity,
+    times: int,
+    *,
+    error: str,
+    weights: ArrayLike | None,
+    relation: str | None,
+    family: str | None,
+    integer: bool | None,
+) -> Mechanism:
+    """Noise for releases that fill what is left of a budget: see `Budget.plan`."""
+    if budget.epsilon is None:
+        message = f"budget: plan: expected a limit on epsilon, got {budget!r}"
+        raise ValueError(message)
+    request = read_request(
+        *(sensitivity, budget.epsilon, budget.delta, error, weights),
+        relation=relation,
+        family=family,
+        families=METHOD_FAMILIES,
+        integer=integer,
+        times=times,
+    )
+    return _repeated(request, False, family, budget)

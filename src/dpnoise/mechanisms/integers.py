@@ -32,7 +32,8 @@ from dpnoise._validation import draws, points
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
-from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise, VectorNoise
+from dpnoise.joint.base import JointNoise, VectorNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.methods import DELTA_USED, LITTLE, MOST_KINDS, UP, shared_epsilon
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import Found, Method
@@ -52,7 +53,7 @@ from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import listed_points
-from dpnoise.privacy.odometer.releases import integer_ledger
+from dpnoise.privacy.odometer.releases import integer_ledger, ledger_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.joint.noise import RealVectorNoise, Seed, Size
+    from dpnoise.joint.base import RealVectorNoise, Seed, Size
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.odometer.ledger import Ledger
@@ -183,7 +184,7 @@ class RoundedNoise(VectorNoise):
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What the noise before rounding costs, for a set; None if that is not known."""
-        return self.real.spending_in(ball)
+        return ledger_in(self.real, ball)
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> WordArray:
         """Independent vectors of integers, shape (*size, K); arguments as for `Noise.rvs`."""

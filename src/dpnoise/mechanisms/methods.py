@@ -75,9 +75,10 @@ from dpnoise.joint.profile import Uncovered
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
-from dpnoise.noise import FAMILIES
+from dpnoise.mechanisms.summed import cells_summed, workload_gaussian
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
+from dpnoise.noise.families import FAMILIES
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.privacy.accounts import equal_share
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import RealVectorNoise
+    from dpnoise.joint.base import RealVectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 
@@ -313,12 +314,17 @@ def delta_hardly_gains(request: Request) -> bool:
     uncovered = Uncovered(request.sensitivity)
     if uncovered.caps:
         return False
-    most = -math.log1p(-request.delta) / min(uncovered.polytopes, default=0.5)
-    return 2.0 * most < LITTLE * request.epsilon
+    share = min(uncovered.polytopes, default=0.5)  # 0 if it is below all doubles
+    return 2.0 * -math.log1p(-request.delta) < LITTLE * request.epsilon * share
 
 
 def is_unlikely(request: Request) -> bool:
-    """Whether noise without delta is so good that an ellipsoid's has hardly a chance."""
+    """Whether noise without delta is so good that an ellipsoid's has hardly a chance.
+
+    And for a workload, as ellipsoids along the axes of its answers are far larger than it.
+    """
+    if request.sensitivity.preimage is not None:
+        return True
     normal = correlated_gaussian(request) or gaussian(request)
     if normal is None or request.epsilon == 0.0 or request.sensitivity.flat:
         return False
@@ -557,6 +563,13 @@ _OWN = (
         "correlated-gaussian",
         "Joseph & Yu 2024, Lebeda 2024",
         correlated_gaussian,
+    ),
+    Method("workload Gaussian", "correlated-gaussian", "Li et al. 2015", workload_gaussian),
+    Method(
+        "cells, summed",
+        "cells",
+        Staircase.source,
+        partial(cells_summed, kinds=(gaussian, laplace, staircase)),
     ),
     Method(Laplace.title, "laplace", Laplace.source, laplace),
     Method(Staircase.title, "staircase", Staircase.source, staircase),

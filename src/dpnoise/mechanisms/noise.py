@@ -26,7 +26,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import draws, points
-from dpnoise.joint.noise import RealVectorNoise
+from dpnoise.joint.base import RealVectorNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise.base import mean_of_largest
 from dpnoise.noise.exact import as_double_above
@@ -42,8 +42,9 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
-from dpnoise.privacy.odometer.releases import independent_ledger, spending_of
+from dpnoise.privacy.odometer.releases import independent_ledger, ledger_in, spending_of
 from dpnoise.privacy.profile import response_delta
+from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import Seed, Size, VectorNoise
+    from dpnoise.joint.base import Seed, Size, VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
@@ -190,7 +191,7 @@ class BlockNoise(RealVectorNoise, EqualByValue):
             raise ValueError(message)
         total, more = Ledger(), set()
         for indices, noise in self.blocks:
-            part = noise.spending_in(ball.geometry.restricted(indices.tolist()))
+            part = ledger_in(noise, ball.restricted(indices.tolist()))
             if part is None:
                 return None
             total = total.plus(part, 1)
@@ -354,6 +355,18 @@ class Mechanism(EqualByValue):
         return self.request.sensitivity
 
     @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.request.dimension
+
+    @property
+    def summary(self) -> str:
+        """Noise and set in few words, as the entry of a budget has them."""
+        many = f"{self.dimension} numbers" if self.dimension > 1 else "one number"
+        noise = f"noise: {self.name}, standard deviation {self.std:.4g}"
+        return f"{many}; {noise}; one person's change: {self.sensitivity.words}"
+
+    @property
     def relation(self) -> str | None:
         """Which data sets are neighbours; None if the set does not state it."""
         return self.sensitivity.relation
@@ -364,13 +377,28 @@ class Mechanism(EqualByValue):
         return self.request.epsilon
 
     @property
+    def times(self) -> int:
+        """How many releases, each with fresh noise, the guarantee is for together."""
+        return self.request.times
+
+    @property
     def promise(self) -> str:
         """The guarantee in one sentence; it says so if the set states no relation."""
-        return self.sensitivity.promise(self.epsilon, self.delta)
+        if self.times == 1:
+            return self.sensitivity.promise(self.epsilon, self.delta)
+        change = f"{self.sensitivity.words}, released {self.times} times"
+        return promise(self.relation, change, self.epsilon, self.delta)
 
     def spending(self) -> Ledger:
-        """What one release costs a `Budget`: by the account of the noise, and as certified."""
-        return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
+        """What one release costs a `Budget`: by the account of the noise, and as certified.
+
+        Of several releases that are certified together it is that of one, by the noise alone.
+        """
+        if self.times == 1:
+            return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
+        found = ledger_in(self.noise, self.sensitivity)
+        assert found is not None  # noqa: S101  (or it was not found)
+        return replace(found, relation=self.relation)
 
     @cached_property
     def variances(self) -> Array:

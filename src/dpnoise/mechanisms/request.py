@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._results import EqualByValue
-from dpnoise._validation import Problems, floats
+from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.joint.noise import VectorNoise
+    from dpnoise.joint.base import VectorNoise
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart
 
@@ -68,6 +68,8 @@ class Parts(NamedTuple):
     shape : numpy.ndarray, shape (K,)
         Scales of Gaussian noise within each part, at most 1: the axes of an ellipsoid over the
         longest of them, else 1.
+    relation : str or None
+        That of the set.
     """
 
     first: IntArray
@@ -78,6 +80,7 @@ class Parts(NamedTuple):
     blocks: dict[int, Sensitivity]
     box: Array
     shape: Array
+    relation: str | None
 
     def sums(self, values: Array) -> Array:
         """Sums over the coordinates of each part, shape (n,)."""
@@ -98,8 +101,12 @@ class Parts(NamedTuple):
         if not any(n in self.blocks for n in self.first[some].tolist()):
             sides = self.box[self.first[some]]
             alike = float(np.ptp(sides)) == 0.0
-            return LInf(float(sides[0]), sides.size) if alike else Box(tuple(sides.tolist()))
-        balls = [self.blocks.get(n) or LInf(float(self.box[n])) for n in self.first[some].tolist()]
+            if alike:
+                return LInf(float(sides[0]), sides.size, relation=self.relation)
+            return Box(tuple(sides.tolist()), relation=self.relation)
+        places = self.first[some].tolist()
+        own = [LInf(float(self.box[n]), relation=self.relation) for n in places]
+        balls = [self.blocks.get(n, one) for n, one in zip(places, own, strict=True)]
         return balls[0] if len(balls) == 1 else Product(*balls)
 
     def spread(self, values: Array) -> Array:
@@ -125,7 +132,8 @@ def parts_of(ball: Sensitivity) -> Parts:
             l2.append(sides)
         else:
             blocks[start] = factor
-            shape[start : start + factor.dimension] = factor.relative_axes
+            if factor.is_round and factor.smallest_ellipsoid is None:  # along the coordinates
+                shape[start : start + factor.dimension] = factor.box / np.max(factor.box)
             first.append(np.array([start]))
             sizes.append(np.array([factor.dimension]))
             l1.append(np.array([factor.l1]))
@@ -141,6 +149,7 @@ def parts_of(ball: Sensitivity) -> Parts:
         blocks,
         ball.box,
         shape,
+        ball.relation,
     )
 
 
@@ -148,6 +157,7 @@ ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 _HIGH, _LOWEST = 6.0, 1e-40  # power and least weight of scales for the largest error
 _LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added
 _MOST_COORDINATES = 10**6
+_MOST_TIMES = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +177,8 @@ class Request(EqualByValue):
     integer : bool, optional
         Whether the noise is on the integers: True or False, or None for either, where the answers
         are whole numbers.
+    times : int
+        How many releases with fresh noise the budget is for.
     """
 
     sensitivity: Sensitivity
@@ -175,6 +187,7 @@ class Request(EqualByValue):
     error: str
     weights: Array
     integer: bool | None = False
+    times: int = 1
 
     @cached_property
     def discrete(self) -> bool:
@@ -216,7 +229,7 @@ class Request(EqualByValue):
     @cached_property
     def parts(self) -> Parts:
         """The parts of the set that move independently of each other."""
-        return parts_of(self.sensitivity.geometry)
+        return parts_of(self.sensitivity)
 
     @property
     def moved(self) -> int:
@@ -240,8 +253,17 @@ class Request(EqualByValue):
 
     @cached_property
     def floor(self) -> float:
-        """Proved lower bound on the error of any additive noise, `bounded` says which."""
-        return mean_floor(self)
+        """Proved lower bound on the error of any additive noise, `bounded` says which.
+
+        For several releases of n times that of one where it is about the variance, as their mean is
+        an answer, too; else of one, which keeps the budget as well.
+        """
+        if self.times == 1:
+            return mean_floor(self)
+        one = replace(self, times=1)
+        if self.bounded != "variance" or (self.integer and not self.sensitivity.is_whole):
+            return mean_floor(one)
+        return self.times * mean_floor(replace(one, integer=False))  # means are no integers
 
     @property
     def floor_words(self) -> str:
@@ -272,6 +294,7 @@ def read_request(
     family: str | None = None,
     families: tuple[str, ...] = (),
     integer: bool | None = None,
+    times: int = 1,
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
@@ -312,11 +335,13 @@ def read_request(
     problems.require(known, "integer", "None, True or False", integer)
     if ball is not None and known and integer:
         read_parts(problems, ball)
+    good = is_integer(times) and 1 <= times <= _MOST_TIMES
+    problems.require(good, "times", f"a whole number from 1 to {_MOST_TIMES:g}", times)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
     chosen = None if integer is None else bool(integer)
-    return Request(ball, float(epsilon), float(delta), error, values, chosen)
+    return Request(ball, float(epsilon), float(delta), error, values, chosen, int(times))
 
 
 class Found(NamedTuple):
@@ -446,7 +471,7 @@ def _of_groups(request: Request) -> float:
     powers = {part.power for part in request.integer_parts}
     if request.epsilon == 0.0 or not request.sensitivity.convex or powers != {1}:
         return 0.0
-    ball = request.sensitivity.geometry
+    ball = request.sensitivity
     ones = float(ball.norm(np.ones(request.dimension)))
     # Rounding errors U on [-1/2, 1/2]^K: of the square, E|U|, max |U| and the norm of U.
     shares = {"variance": 1.0 / 12.0, "mean-abs": 0.25, "max": 0.5, "norm": 0.5 * ones}

@@ -2,15 +2,14 @@
 
 `FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These
 and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same methods where they make
-sense.
+sense. The library itself imports the modules, not this list of public names.
 """
 
-import re
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.grafted import (
     FlippedHuber,
     Huber,
@@ -32,36 +31,13 @@ from dpnoise.noise.stepwise import (
 if TYPE_CHECKING:
     from dpnoise.joint.vectors import KNorm, Staircase2D
 
-_KINDS: tuple[type[Noise], ...] = (
-    Gaussian,
-    Laplace,
-    FlippedHuber,
-    OffsetSymmetricGaussian,
-    Staircase,
-    TruncatedLaplace,
-    Subbotin,
-    Huber,
-)
-_INTEGER_KINDS: tuple[type[IntegerNoise], ...] = (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    DiscreteStaircase,
-)
-
-
-def _named(kinds: tuple[type, ...]) -> dict[str, Any]:
-    """Classes by their names in kebab case."""
-    return {re.sub("(?<!^)(?=[A-Z])", "-", kind.__name__).lower(): kind for kind in kinds}
-
-
-FAMILIES: dict[str, type[Noise]] = _named(_KINDS)
-INTEGER_FAMILIES: dict[str, type[IntegerNoise]] = _named(_INTEGER_KINDS)
-
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
     """`KNorm` and `Staircase2D`, found on first use: joint noise imports this package."""
     if name in {"KNorm", "Staircase2D"}:
-        return getattr(import_module("dpnoise.joint.vectors"), name)
+        from dpnoise.joint import vectors  # noqa: PLC0415  (above this package, see pyproject.toml)
+
+        return getattr(vectors, name)
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)
 

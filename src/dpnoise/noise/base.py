@@ -67,6 +67,7 @@ class Noise(ABC):
         The largest |t| that can occur, infinite unless a family says otherwise.
     """
 
+    whole: ClassVar[bool] = False  # on the integers
     log_concave: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False  # whether the density is constant but for jumps
     title: ClassVar[str]  # in tables of mechanisms

@@ -92,7 +92,7 @@ def _shape(alpha: ArrayLike, gamma: ArrayLike) -> _Shape:
 
 
 def _check_ratio(problems: Problems, alpha: Array | float, gamma: Array | float) -> None:
-    """Refusal of a ratio of good parameters that double precision cannot square."""
+    """A ratio of good parameters that double precision cannot square is refused."""
     if not problems.found:
         with np.errstate(over="ignore"):
             ratio = np.max(np.divide(alpha, gamma, dtype=float), initial=0.0)

@@ -70,6 +70,7 @@ class IntegerNoise(ABC):
         Whether p(k)^2 >= p(k - 1) p(k + 1), so that the privacy loss grows with k.
     """
 
+    whole: ClassVar[bool] = True  # on the integers
     log_concave: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False  # whether it is a rounded staircase
 

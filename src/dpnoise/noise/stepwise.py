@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.joint.vectors import Staircase2D
     from dpnoise.noise.exact import Ball
 
 MIN_EPSILON, MAX_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
@@ -117,7 +116,7 @@ def steps(x: Array, width: float) -> tuple[Array, Array]:
     return np.where(x > most, math.inf, step), rest / width
 
 
-def check_staircase(noise: Staircase | Staircase2D, subject: str) -> None:
+def check_staircase(noise: Any, subject: str) -> None:  # noqa: ANN401  (also of two numbers)
     """Check of epsilon, sensitivity and gamma of a frozen staircase, stored as floats."""
     problems = Problems(subject)
     problems.number("epsilon", noise.epsilon, low=MIN_EPSILON, high=MAX_EPSILON)

@@ -44,12 +44,15 @@ import numpy as np
 
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
 from dpnoise.optimality.whole_numbers import WholeCertificate
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.sensitivity.balls import LInf
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.differences import Differences
 
 _SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
 
@@ -95,7 +98,7 @@ class Projection:
         """V1 (sum sqrt(w_i m_i))^2 over the gauge of m, less rounding."""
         moments, inner = np.abs(self.moments), unconditional(sensitivity)
         good = inner is not None and serves(self.scalar, sensitivity)
-        size = inner.moments_size(moments) if inner and good else math.inf
+        size = moments_size(inner, moments) if inner and good else math.inf
         if not 0.0 < size < math.inf:
             return 0.0
         total = float(np.sum(np.sqrt(weights) * np.sqrt(moments / size)))
@@ -104,8 +107,11 @@ class Projection:
 
 def star_shaped(sensitivity: Sensitivity) -> bool:
     """Whether with a difference d all t d, 0 <= t <= 1, are differences."""
-    each = [factor.differences for _, factor in sensitivity.factors()]
-    return not any(found is not None and (found.whole or found.full) for found in each)
+    for _, factor in sensitivity.factors():
+        found = factor.differences
+        if not factor.convex and (found is None or found.whole or found.full):
+            return False
+    return True
 
 
 def serves(scalar: ScalarCertificate | WholeCertificate, sensitivity: Sensitivity) -> bool:
@@ -117,10 +123,75 @@ def serves(scalar: ScalarCertificate | WholeCertificate, sensitivity: Sensitivit
 
 def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
     """A set symmetric under sign flips whose bound holds, too; None if none is known."""
-    core = sensitivity.unconditional_core
+    core = _core(sensitivity)
     if core is not None or sensitivity.blocks:
         return core
     return Ellipsoid(tuple(sensitivity.box.tolist()))  # single coordinates
+
+
+def _core(sensitivity: Sensitivity) -> Sensitivity | None:
+    """A set of differences that flips of signs leave as it is; None if none is known."""
+    if sensitivity.blocks:
+        cores = [_core(block) for block in sensitivity.blocks]
+        known = [core for core in cores if core is not None]
+        return Product(*known) if len(known) == len(cores) else None
+    few, K = sensitivity.differences, sensitivity.dimension
+    if few is not None and not few.full:
+        return AtMost(few.down, K, few.size) if few.down else L1(few.size, K)
+    return sensitivity.body if sensitivity.convex and not sensitivity.signed else None
+
+
+def moments_size(ball: Sensitivity, moments: Array) -> float:
+    """Smallest t such that m / t are second moments of a mixture of points; infinite if not known.
+
+    Of points of a set {|d_i| <= c_i, sum |d_i| / c_i <= M} the m_i / c_i^2 are at most 1, and add
+    up to at most M; of an ellipsoid along the coordinates the roots are in the set.
+    """
+    if ball.blocks:
+        return max(moments_size(block, part) for block, part in ball.split(moments))
+    unit = ball.box**2
+    if np.any(moments[unit == 0.0] > 0.0) or ball.signed:
+        return math.inf
+    if ball.is_round:
+        return float(ball.norm(np.sqrt(moments))) ** 2
+    ratio = np.divide(moments, unit, out=np.zeros(unit.shape), where=unit > 0.0)
+    most = float(np.max(ratio))
+    return max(most, float(np.sum(ratio)) / ball.cut) if ball.cut else math.inf
+
+
+def largest_moments(ball: Sensitivity, weights: Array) -> Array:
+    """Second moments m_i of a mixture of points of a set with the largest sum of sqrt(w_i m_i).
+
+    For a set that flips of signs leave as it is; shape (K,). Where all weights are 0, those of
+    one extreme point.
+    """
+    if ball.blocks:
+        parts = ball.split(weights)
+        return np.concatenate([largest_moments(block, part) for block, part in parts])
+    unit = ball.box**2
+    if not np.any(weights > 0.0) or ball.cut == ball.dimension:
+        return ball.extreme_point**2
+    if ball.is_round:  # shares of the squared axes, by the weights: points on the axes
+        squares = weights * (unit / np.max(unit))
+        return unit * (squares / np.sum(squares))
+    return unit * _shares(ball.cut, weights)
+
+
+def _shares(total: int, weights: Array) -> Array:
+    """Shares min(1, t w_i) that add up to `total`."""
+    order = np.argsort(weights)[::-1]
+    heavy = weights[order]
+    rest = np.cumsum(heavy[::-1])[::-1]
+    # The k heaviest have share 1; then t = (total - k) / (the others' weight).
+    k = np.arange(heavy.size)
+    fits = (total - k) * heavy <= rest
+    first = int(np.argmax(fits)) if np.any(fits) else heavy.size
+    shares = np.ones(heavy.size)
+    if first < heavy.size and rest[first] > 0.0:
+        shares[first:] = (total - first) * heavy[first:] / rest[first]
+    found = np.empty(heavy.size)
+    found[order] = np.clip(shares, 0.0, 1.0)
+    return found
 
 
 @dataclass(frozen=True)
@@ -156,7 +227,10 @@ class CountProjection:
         if not equal or not sizes or not serves(self.scalar, sensitivity):
             return 0.0
         known = all(up >= 0 and down >= 0 for up, down in self.patterns)
-        inside = known and all(sensitivity.holds_pattern(*pattern) for pattern in self.patterns)
+        few = sensitivity.differences
+        if few is None or few.listed or not known:
+            return 0.0
+        inside = all(few.holds_pattern(*pattern) for pattern in self.patterns)
         if not inside or not np.min(shares) >= 0.0 or not 0.0 < np.sum(shares) < math.inf:
             return 0.0
         K, each = sensitivity.dimension, float(sensitivity.box[0])
@@ -182,7 +256,8 @@ def count_projection(
 ) -> CountProjection:
     """Certificate by the best pattern and the one that improves most when mixed with it."""
     K = sensitivity.dimension
-    patterns = np.array(_patterns(sensitivity))
+    assert sensitivity.differences is not None  # noqa: S101  (asked for counts alone)
+    patterns = np.array(_patterns(sensitivity.differences))
     values = _eigenvalues(K, patterns)
     best = int(np.argmax(_root_trace(K, *values.T)))
     mixed = values[best] + _SHARES[:, None, None] * (values - values[best])
@@ -193,18 +268,19 @@ def count_projection(
     return CountProjection(pair, (1.0 - t, t), scalar)  # type: ignore[arg-type]  # pairs of ints
 
 
-def _patterns(sensitivity: Sensitivity) -> list[tuple[int, int]]:
+def _patterns(few: Differences) -> list[tuple[int, int]]:
     """Some patterns of differences: the most entries, and fewer of one sign or of both.
 
     For add/remove with m = K those near the best one, (K + sqrt(K)) / 2 entries c, are all tried.
     """
-    up, down = sensitivity.patterns[len(sensitivity.patterns) // 2]
-    most = max(map(max, sensitivity.patterns))
-    middle = 0.5 * (sensitivity.dimension + math.sqrt(sensitivity.dimension))
+    most = few.up
+    up = most if few.up + few.down == few.moved else (few.moved + 1) // 2
+    down = few.moved - up
+    middle = 0.5 * (few.of + math.sqrt(few.of))
     tried = np.concatenate([np.linspace(0, most, 200), middle + np.arange(-20, 21)])
     some = [int(k) for k in np.unique(np.clip(tried, 0, most).astype(int))]
     found = {(up, down)} | {(most, k) for k in some} | {(k, 0) for k in some if k}
-    return sorted(pattern for pattern in found if sensitivity.holds_pattern(*pattern))
+    return sorted(pattern for pattern in found if few.holds_pattern(*pattern))
 
 
 @dataclass(frozen=True)
@@ -264,11 +340,22 @@ class Blocks:
 
 
 def exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
-    """An equivalent set whose coordinates may be exchanged, and its weights; None if unknown."""
+    """An equivalent set whose coordinates may be exchanged, and its weights; None if unknown.
+
+    Noise of the least weighted sum of variances is meant. A box becomes the unit cube of its
+    active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^2.
+    """
     found = sensitivity.differences
-    if found is None:
-        return sensitivity.exchangeable(weights)
-    return None if found.full else (sensitivity, weights)
+    if found is not None:
+        return None if found.full else (sensitivity, weights)
+    if not sensitivity.convex or sensitivity.signed:
+        return None
+    if sensitivity.ball_radius(1.0) or sensitivity.ball_radius(2.0):
+        return sensitivity, weights
+    if sensitivity.cut != sensitivity.dimension:
+        return (sensitivity, weights) if sensitivity.cut else None
+    active = sensitivity.active
+    return LInf(1.0, int(np.count_nonzero(active))), (weights * sensitivity.box**2)[active]
 
 
 @dataclass(frozen=True)
@@ -315,9 +402,10 @@ class Layers:
 def free_cube(sensitivity: Sensitivity) -> tuple[int, float]:
     """How many coordinates, whichever they are, move by how much at once, in any directions."""
     found = sensitivity.differences
-    if found is None:
-        return sensitivity.free_cube or (0, 0.0)
-    return (0, 0.0) if found.full else (found.down, found.size)
+    if found is not None:
+        return (0, 0.0) if found.full else (found.down, found.size)
+    side = sensitivity.ball_radius(math.inf)
+    return (sensitivity.dimension, side) if side else (0, 0.0)
 
 
 @dataclass(frozen=True)

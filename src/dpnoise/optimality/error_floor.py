@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.optimality.certificates import star_shaped
+from dpnoise.optimality.certificates import exchangeable, star_shaped
 from dpnoise.optimality.closed_forms import smallest_moment, step_group
 from dpnoise.optimality.few_entries import FewEntries, few_entries
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
@@ -225,7 +225,7 @@ def _heaviest(
 
 def _exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
     """An equivalent problem whose coordinates may be exchanged: a box becomes the unit cube."""
-    unit = sensitivity.exchangeable(weights)
+    unit = exchangeable(sensitivity, weights)
     if unit is None or not unit[0].ball_radius(math.inf):
         return unit
     active = sensitivity.box > 0.0

@@ -279,7 +279,7 @@ class WholeStep:
         found, k = sensitivity.differences, self.size
         if found is None or not 1 <= k <= min(found.of, _EFFORT.most_points):
             return 0.0
-        if not (found.whole or found.full) or (found.full and k != found.of):
+        if found.listed or not (found.whole or found.full) or (found.full and k != found.of):
             return 0.0
         unit = found.size if found.full else 1.0
         number, total = counted(found, k, self.error)
@@ -326,6 +326,8 @@ def few_entries(
 ) -> list[FewEntries]:
     """Certificates that may prove something; of unequal weights they use the least."""
     tried: list[FewEntries] = []
+    if found.listed:
+        return tried
     if found.whole or found.full:
         tried += _whole_steps(found, error, epsilon)
     if found.full:

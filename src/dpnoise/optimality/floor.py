@@ -23,11 +23,13 @@ from dpnoise.optimality.certificates import (
     count_projection,
     exchangeable,
     free_cube,
+    largest_moments,
     star_shaped,
     unconditional,
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
+from dpnoise.optimality.factorisation import MixtureProjection, factorisation_of
 from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
@@ -234,14 +236,23 @@ def candidates(
     along = scalar if star_shaped(sensitivity) else whole_certificate(1, epsilon, delta)
     symmetric = unconditional(sensitivity)
     if symmetric:
-        found.append(Projection(symmetric.largest_moments(weights), along))
-    if sensitivity.patterns and np.all(weights == weights[0]):
+        found.append(Projection(largest_moments(symmetric, weights), along))
+    few = sensitivity.differences
+    if (
+        few is not None
+        and not few.listed
+        and few.down < few.moved
+        and np.all(weights == weights[0])
+    ):
         found.append(count_projection(sensitivity, along))
+    if sensitivity.preimage:
+        shares = factorisation_of(sensitivity, weights).shares
+        found.append(MixtureProjection(shares, along))
     if parts := sensitivity.split(weights):
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
-        if sensitivity.is_whole:
+        if sensitivity.is_whole and not sensitivity.preimage:
             change = int(sensitivity.box[0])
             found.append(OwnWholeNumbers(whole_certificate(change, epsilon, delta)))
         found += _exchangeable(*problem, fine=fine)
@@ -254,11 +265,11 @@ def candidates(
 
 
 def shape_of(sensitivity: Sensitivity) -> Sensitivity:
-    """The set without a relation; as a ball where it is one, and its differences are all points."""
-    found = sensitivity.geometry
-    if found.convex:
-        return found.plain
-    return Product(*map(shape_of, found.blocks)) if found.blocks else found
+    """The set, where its differences are all points of the convex set as that set alone."""
+    if sensitivity.convex:
+        return sensitivity.body
+    blocks = map(shape_of, sensitivity.blocks)
+    return Product(*blocks, relation=sensitivity.relation) if sensitivity.blocks else sensitivity
 
 
 def _exchangeable(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from dpnoise.optimality.certificates import exchangeable
 from dpnoise.optimality.closed_forms import radial_certificate
 from dpnoise.optimality.radial_test import FAST, FINE, Effort, radial_test
 from dpnoise.optimality.scalar_floor import group_budget
@@ -200,7 +201,7 @@ def _heaviest(
     if size == np.count_nonzero(active):
         found = sensitivity, weights[active]
     else:
-        unit = sensitivity.exchangeable(weights)
+        unit = exchangeable(sensitivity, weights)
         if unit is None or not 1 <= size < unit[1].size:
             return None
         found = unit[0].restricted(range(size)), np.sort(unit[1])[::-1][:size]
@@ -267,7 +268,7 @@ def best_share(K: int, epsilon: float, delta: float) -> tuple[float, float, floa
 
 def _best_size(sensitivity: Sensitivity, weights: Array) -> int:
     """Number of the heaviest coordinates that promises most; 0 where there is none."""
-    unit = sensitivity.exchangeable(weights)
+    unit = exchangeable(sensitivity, weights)
     if unit is None or not unit[0].ball_radius(math.inf):
         active = weights[sensitivity.box > 0.0]
         return active.size if np.min(active) > 0.0 else 0

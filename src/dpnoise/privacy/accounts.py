@@ -337,7 +337,8 @@ class Independent:
         """Lower and upper bounds by the exact profile of differences."""
         shares, ball = self.worst, self.ball
         upper = max(float(known_profile(_doubles(x, up=True), epsilon).upper) for x in shares)
-        known = [x.differences is not None or x.moves_apart for _, x in ball.factors()]
+        each = [(x.differences, x.moves_apart) for _, x in ball.factors()]
+        known = [alone or (true is not None and not true.listed) for true, alone in each]
         if not all(known) and ball.dimension <= MOST_UNEQUAL:
             shares = [self._inner()]
         elif not all(known) or sum(shares[0].values()) > self._most_at_once:
@@ -370,14 +371,12 @@ class Independent:
         largest = 0.0
         for worst in self.worst:
             for noise, exact in worst:
-                if isinstance(noise, IntegerNoise) and exact.denominator != 1:
+                if noise.whole and exact.denominator != 1:
                     expected = "expected integers for noise on the integers"
                     message = f"sensitivity: {expected}, got {exact}"
                     raise ValueError(message)
             shares = _doubles(worst, up=True)
-            if not all(
-                one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares
-            ):
+            if not all(one.log_concave and not one.whole for one, _, _ in shares):
                 return 1.0
             largest = max(largest, _as_delta(shared_log_delta(shares, epsilon)))
         return largest

@@ -33,7 +33,6 @@ import numpy as np
 
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.exact import as_double, as_double_above
-from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.scalar.shift import check_shift, shifted
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.scalar.shift import Shift
 
 
@@ -118,7 +118,7 @@ def log_privacy_profile(
     check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
     found = _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
-    return _raised(found) if isinstance(noise, IntegerNoise) else found
+    return _raised(found) if noise.whole else found
 
 
 def _raised(log_delta: Array) -> Array:

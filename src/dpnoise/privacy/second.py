@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
 
     Shares = Sequence[tuple[Any, float, int]]  # noise, shift, copies
 
@@ -120,7 +120,7 @@ def half_lines(noise: Noise, shift: float, epsilon: float) -> Account:
 
 def _largest_seen(noise: Any, shift: float) -> float:  # noqa: ANN401
     """A lower bound on the largest loss of a shift, from the density at many points."""
-    if isinstance(noise, IntegerNoise):
+    if noise.whole:
         t = np.unique(np.linspace(-2.0 * shift, 2.0 * shift, 2001).round())
         here, there = noise.logpmf(t), noise.logpmf(t + shift)
         slack = _ROUNDING * (1.0 + np.abs(here) + np.abs(there))
@@ -178,12 +178,12 @@ def second_account(shares: Shares, epsilon: float, *, pure: bool) -> Account | N
     if total > 1:  # discrete staircases have the losses of continuous ones
         shares = [(getattr(noise, "continuous", noise), d, n) for noise, d, n in shares]
     noise, shift, copies = shares[0]
-    if total == 1 and isinstance(noise, IntegerNoise):
+    if total == 1 and noise.whole:
         return _sum_over_integers(noise, shift, epsilon)
     alone = total == 1 or (len(shares) == 1 and isinstance(noise, Gaussian))
     if alone and noise.log_concave:
         return half_lines(noise, shift * math.sqrt(copies), epsilon)
-    known = all(not isinstance(one, IntegerNoise) and one.has_closed_loss for one, _, _ in shares)
+    known = all(not one.whole and one.has_closed_loss for one, _, _ in shares)
     if total > MAXIMUM_COORDINATES or not known:
         return None
     try:

@@ -121,7 +121,7 @@ def _good_share(problems: Problems, noise: object, size: float, label: str) -> b
         return False
     if size > 0.0:
         spread = noise.mean_abs()
-        if isinstance(noise, IntegerNoise):
+        if noise.whole:
             spread = max(spread, 1.0)
             whole = bool(whole_shift(np.asarray(float(size))))
             problems.require(whole, f"sensitivity{label}", WHOLE, size)
@@ -160,7 +160,7 @@ def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
     """Check for noise that several coordinates cannot have."""
     if sum(shares.values()) < 2:
         return
-    integers = any(isinstance(noise, IntegerNoise) for noise, _ in shares)
+    integers = any(noise.whole for noise, _ in shares)
     for noise, size in shares:
         if integers and not (noise.log_concave or noise.stepwise):
             problems.add(f"noise: expected log-concave noise beside integers, got {noise!r}")

@@ -13,22 +13,25 @@ comparison of a uniform number with sums of balls.
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._results import labelled_cells
+from dpnoise._frames import key_of, misfits
+from dpnoise._results import labelled_cells, shortened
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.exact import as_double_above
-from dpnoise.releases.answers import Entry, Released, ReleaseRequest
+from dpnoise.releases.answers import Entry, ReleaseRequest
 from dpnoise.releases.records import clamped, count_true, read_numbers, read_records
-from dpnoise.releases.sums import noisy, power_below, read_grid
+from dpnoise.releases.released import Released
+from dpnoise.releases.sums import noisy, read_grid
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
+from dpnoise.sensitivity.contributions import power_below, read_bounds
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Entropy
+    from dpnoise.releases.groups import Grouping
 
 _MOST = 2**62  # integers that int64 adds without overflow
 _TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first
@@ -46,7 +50,7 @@ _POINTS = 2**14
 _GUARD, _REFINEMENTS = 64, 10
 
 
-def _integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
+def integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
     """Noise on the integers of minimum variance, for `dimension` counts that change together."""
     asked = [("discrete-laplace", 0.0), ("discrete-staircase", 0.0), ("discrete-gaussian", delta)]
     return _smallest(asked, epsilon, sensitivity, dimension)
@@ -78,13 +82,15 @@ def _smallest(
 
 
 def count(
-    records: ArrayLike,
+    records: ArrayLike | None,
     contribution: int,
+    grouping: Grouping,
     request: ReleaseRequest,
 ) -> Released:
     """The private number of records."""
     problems = Problems("release.count")
     request.check(problems)
+    grouping.refuse(problems)
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
     if is_integer(records):
@@ -92,26 +98,30 @@ def count(
     else:
         number = count_true(problems, "records", records)
     problems.raise_if_any()
-    noise = _integer_noise(contribution, request.epsilon, request.delta)
+    noise = integer_noise(contribution, request.epsilon, request.delta)
     entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
-    return _answer(value, noise, entry, request.promise(AtMost(1, 1, contribution).words))
+    sentence = request.promise(AtMost(1, 1, contribution).words)
+    return _answer(value, noise, entry, sentence, **request.said)
 
 
 def histogram(
     values: ArrayLike,
     edges: ArrayLike | None,
     categories: Any,  # noqa: ANN401  (labels)
+    grouping: Grouping,
     request: ReleaseRequest,
 ) -> Released:
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
+    grouping.refuse(problems, "none beside cells (release.count(by=, groups=) takes them)")
     labels = cells = None
     counts: Any = np.zeros(0, dtype=np.int64)
     one = (edges is None) != (categories is None)
-    problems.require(one, "edges, categories", "one of them", (edges, categories))
+    expected = "one of them (or none with delta above 0, to name large counts only)"
+    problems.require(one, "edges, categories", expected, (edges, shortened(categories)))
     if edges is not None:
         cells = floats(problems, "edges", edges)
         rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(cells[1:] > cells[:-1]))
@@ -121,34 +131,55 @@ def histogram(
         if not problems.found:
             counts = np.histogram(numbers[np.isfinite(numbers)], cells)[0]
     else:
-        labels = _labels(problems, categories)
+        labels = read_labels(problems, "categories", categories, values)
         records = read_records(problems, "values", values)
         counts = _by_label(labels, records)
     problems.raise_if_any()
     # A record that is replaced leaves one cell and enters another.
     moved = 2 if request.relation == REPLACE_ONE and counts.size > 1 else 1
-    noise = _integer_noise(1, request.epsilon, request.delta, moved)
+    noise = integer_noise(1, request.epsilon, request.delta, moved)
     parts: Any = ([noise] * moved, [1] * moved) if moved > 1 else (noise, 1)
     entry = Entry(*parts, relation=request.relation)
     request.charge(entry)
     value = noisy(counts, noise, None, request.entropy)
     promise = request.promise(AtMost(moved, counts.size).words)
     if labels is None:
-        return _answer(
-            labelled_cells(values, value, edges=cells), noise, entry, promise, edges=cells
-        )
+        value = labelled_cells(values, value, edges=cells)
+        return _answer(value, noise, entry, promise, edges=cells, **request.said)
     value = labelled_cells(values, value, categories=labels)
-    return _answer(value, noise, entry, promise, categories=tuple(labels))
+    return _answer(value, noise, entry, promise, categories=tuple(labels), **request.said)
 
 
-def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401
-    """Public labels; empty where they are refused."""
+def read_labels(
+    problems: Problems,
+    name: str,
+    labels: Any,  # noqa: ANN401
+    values: Any,  # noqa: ANN401
+) -> list[Any]:
+    """Public labels that are of the kind of a column; empty where they are refused.
+
+    Only types are compared, which are public: whether any record has a label is not.
+    """
     with suppress(TypeError):  # of what is no iterable, or cannot be a label
-        labels = list(categories)
-        if 0 < len(labels) == len(set(labels)):
-            return labels
-    problems.require(False, "categories", "at least one label, each once", categories)
+        listed = list(labels)
+        if 0 < len(listed) == len(set(listed)):
+            misfit = misfits(listed, values)
+            if misfit:
+                problems.add(f"{name}: expected labels that are {misfit}")
+            return listed
+    twice = f"at least one label, each once{_repeated(labels)}"
+    problems.require(False, name, twice, shortened(labels))
     return []
+
+
+def _repeated(labels: Any) -> str:  # noqa: ANN401
+    """Which labels are there twice, in words."""
+    with suppress(TypeError):
+        listed = labels if isinstance(labels, str) else list(labels)
+        twice = [one for one, n in Counter(listed).items() if n > 1]
+        if twice:
+            return f" ({', '.join(map(repr, twice[:3]))} more often)"
+    return ""
 
 
 def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (counts)
@@ -157,7 +188,7 @@ def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (c
     Records are compared one by one: as an array of one type, a single text among them would turn
     all numbers into texts, and one record would change all counts.
     """
-    place = {label: k for k, label in enumerate(labels)}
+    place = {key_of(label): k for k, label in enumerate(labels)}
     counts = np.zeros(len(labels), dtype=np.int64)
     for record in records:
         with suppress(Exception):  # a record that cannot be a label is in no cell
@@ -167,15 +198,15 @@ def _by_label(labels: list[Any], records: list[Any]) -> Any:  # noqa: ANN401  (c
 
 
 def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) -> Released:  # noqa: ANN401
-    """The answer with the interval of noise on the integers."""
+    """The answer with noise on the integers."""
     value = int(value) if np.ndim(value) == 0 else value
-    half = int(noise.isf(0.025))
-    return Released(value, noise, (value - half, value + half), entry, promise, **cells)
+    return Released(value, noise, entry, promise, **cells)
 
 
 def total(
     values: ArrayLike,
     bounds: tuple[float, float],
+    grouping: Grouping,
     request: ReleaseRequest,
     *,
     mean: bool,
@@ -183,7 +214,8 @@ def total(
     """The private sum, or mean."""
     problems = Problems("release.mean" if mean else "release.sum")
     request.check(problems)
-    low, high = _read_bounds(problems, bounds)
+    grouping.refuse(problems)
+    low, high = read_bounds(problems, bounds)
     numbers = read_numbers(problems, "values", values)
     if mean and not problems.found:
         expected = f"{REPLACE_ONE!r} (else the number of values is private: release sum and count)"
@@ -200,21 +232,6 @@ def total(
     if mean:
         exact, size = exact / numbers.size, size / numbers.size
     return _released(exact, as_double_above(size), request)
-
-
-def _read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noqa: ANN401
-    """Two public bounds, the lower one first."""
-    pair = isinstance(bounds, tuple | list) and len(bounds) == 2
-    good = problems.require(pair, "bounds", "two numbers", bounds)
-    found = [
-        good and problems.number(f"bounds[{k}]", bounds[k], low=-1e100, high=1e100) for k in (0, 1)
-    ]
-    if not all(found):
-        return 0.0, 1.0
-    low, high = float(bounds[0]), float(bounds[1])
-    wide = high - low >= 1e-100
-    problems.require(wide, "bounds", "the lower one first, at least 1e-100 apart", bounds)
-    return low, high
 
 
 def _exact_sum(steps: Array) -> int:
@@ -249,10 +266,8 @@ def _released(
         uniform=Uniform(int(entropy.words(1)[0]), entropy),
     )
     value = float(number * Fraction(step))
-    half = (float(noise.isf(0.025)) + step) * (1.0 + 2.0**-40)
-    half += 2.0 * math.ulp(abs(value) + half)  # of the value and the ends as doubles
     promise = request.promise(LInf(sensitivity).words)
-    return Released(value, noise, (value - half, value + half), entry, promise)
+    return Released(value, noise, entry, promise, step, **request.said)
 
 
 def quantile(
@@ -265,7 +280,7 @@ def quantile(
     problems = Problems("release.quantile")
     request.check(problems)
     problems.number("q", q, low=0.0, high=1.0)
-    low, high = _read_bounds(problems, bounds)
+    low, high = read_bounds(problems, bounds)
     numbers = read_numbers(problems, "values", values)
     problems.raise_if_any()
     points = np.unique(np.linspace(low, high, _POINTS + 1))
@@ -282,7 +297,8 @@ def quantile(
     request.charge(entry)
     group = _drawn(falls, sizes, request.entropy)
     value = float(points[first[group] + request.entropy.integers(0, sizes[group])])
-    return Released(value, None, None, entry, request.promise("in one record"))
+    sentence = request.promise("in one record")
+    return Released(value, None, entry, sentence, **request.said)
 
 
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:

@@ -1,23 +1,21 @@
-"""What a helper returns, and how it is charged to a budget."""
+"""What a helper is asked for, and how what it returns is charged to a budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
+from dpnoise._results import EqualByValue
 from dpnoise._validation import Problems
 from dpnoise.privacy.odometer.budget import Budget
-from dpnoise.privacy.odometer.ledger import Ledger, guaranteed
+from dpnoise.privacy.odometer.ledger import Ledger, check_label, guaranteed
 from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.odometer.statement import words_of
 from dpnoise.sensitivity.base import joined, require_relation
 from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
     from dpnoise.noise.exact import Entropy
 
 
@@ -31,14 +29,25 @@ class Entry(EqualByValue):
         The arguments of `Budget.spend`; None where only epsilon is known.
     epsilon : float
         The pure epsilon where no noise is stated.
-    relation : {"add-remove", "replace-one"}
-        Which data sets are neighbours.
+    relation : {"add-remove", "replace-one"} or None
+        Which data sets are neighbours; None if that was not stated.
+    failure : float
+        A probability with which something may be released that the noise does not hide.
     """
 
     noise: Any = None
     sensitivity: Any = None
     epsilon: float = 0.0
-    relation: str = field(kw_only=True)
+    relation: str | None = field(kw_only=True)
+    failure: float = field(default=0.0, kw_only=True)
+
+    @property
+    def summary(self) -> str:
+        """Noise and sensitivity in few words, as the entry of a budget has them."""
+        if self.noise is None:
+            return f"({self.epsilon!r}, 0.0)-DP"
+        more = f", and a failure of {self.failure:.4g}" if self.failure else ""
+        return f"{words_of(self.noise, self.sensitivity)}{more}"
 
     def spending(self) -> Ledger:
         """What it costs a `Budget`, with its relation."""
@@ -48,136 +57,17 @@ class Entry(EqualByValue):
         else:
             found = read_release(problems, self.noise, self.sensitivity)
         problems.raise_if_any()
-        return replace(found, relation=self.relation)
+        failure = found.failure + Fraction(self.failure)
+        return replace(found, relation=self.relation, failure=failure)
 
-    def spend(self, budget: Budget) -> None:
+    def spend(self, budget: Budget, *, label: str = "") -> None:
         """Charge it to a budget; refused as by `Budget.spend`."""
-        if self.noise is None:
-            budget.spend_dp(self.epsilon, relation=self.relation)
+        if self.failure:
+            budget.spend(self, label=label)
+        elif self.noise is None:
+            budget.spend_dp(self.epsilon, relation=self.relation, label=label)
         else:
-            budget.spend(self.noise, self.sensitivity, relation=self.relation)
-
-
-@dataclass(frozen=True, eq=False)
-class Released(EqualByValue):
-    """A private answer; two are equal if all that they say is.
-
-    Attributes
-    ----------
-    value : int, float, numpy.ndarray or pandas.Series
-        What may be published; of a histogram of a Series, a Series by category or interval.
-    noise : Noise, IntegerNoise or None
-        What was added to each number; None for a quantile.
-    interval95 : tuple or None
-        Two numbers, or arrays, between which each exact answer lies with a probability of at least
-        95 % over the noise and the rounding; None for a quantile.
-    entry : Entry
-        What it costs; already charged if a budget was passed.
-    promise : str
-        What is guaranteed, in one sentence.
-    edges : numpy.ndarray, shape (K + 1,), or None
-        The ends of the cells of a histogram; each cell has its lower end, the last one both.
-    categories : tuple or None
-        The labels of a histogram by category, in the order of the values.
-    """
-
-    value: Any
-    noise: Any
-    interval95: tuple[Any, Any] | None
-    entry: Entry
-    promise: str
-    edges: Array | None = None
-    categories: tuple[Any, ...] | None = None
-
-    @property
-    def _cells(self) -> list[str]:
-        """The names of the cells of a histogram, or of the one answer."""
-        if self.categories is not None:
-            return [str(label) for label in self.categories]
-        if self.edges is None:
-            return [""]
-        ends = [f"{end:g}" for end in self.edges]
-        shown = [f"[{low}, {high})" for low, high in pairwise(ends)]
-        return [*shown[:-1], shown[-1][:-1] + "]"]
-
-    def _columns(self) -> dict[str, Array]:
-        """Value and interval as arrays with one axis."""
-        columns = {"value": self.value}
-        if self.interval95 is not None:
-            columns |= {"low": self.interval95[0], "high": self.interval95[1]}
-        return {name: np.atleast_1d(np.asarray(column)) for name, column in columns.items()}
-
-    def _repr_html_(self) -> str:
-        """Value, interval and promise for notebooks."""
-        columns = self._columns()
-        rows = zip(*(map(str, column.tolist()) for column in columns.values()), strict=True)
-        cells = [(cell, *row) for cell, row in zip(self._cells, rows, strict=True)]
-        return html_table("private answer, 95 % interval", ("", *columns), cells, [self.promise])
-
-    def to_frame(self) -> Any:  # noqa: ANN401  (of pandas)
-        """Value and the ends of its interval, a row for each cell.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With the columns value, low and high (of a quantile, value alone); the index has the
-            categories, or the cells as text.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Without pandas.
-
-        Examples
-        --------
-        >>> from dpnoise import release
-        >>> asked = {"epsilon": 1.0, "relation": "add-remove"}
-        >>> released = release.histogram(["a", "a", "b"], categories=["a", "b", "c"], **asked)
-        >>> released.to_frame().index.tolist()
-        ['a', 'b', 'c']
-        """
-        index = self._cells if self.categories is None else list(self.categories)
-        return data_frame(self._columns(), index, "cell")
-
-    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
-        """Values with their 95 % intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Without Matplotlib, if no axes are given.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> from dpnoise import release
-        >>> released = release.count(120, epsilon=1.0, relation="add-remove")
-        >>> released.plot(Figure().subplots()).get_ylabel()
-        'value'
-        """
-        ax = axes_or_new(ax)
-        columns = self._columns()
-        value = columns["value"].astype(float)
-        low, high = columns.get("low", value), columns.get("high", value)
-        places = np.arange(value.size)
-        ax.errorbar(places, value, yerr=[value - low, high - value], fmt="o", color="k", capsize=3)
-        ax.set_xticks(places, self._cells)
-        ax.set_ylabel("value")
-        return ax
-
-    def spending(self) -> Ledger:
-        """What it costs a `Budget`, if it was not charged to one already."""
-        return self.entry.spending()
+            budget.spend(self.noise, self.sensitivity, relation=self.relation, label=label)
 
 
 class ReleaseRequest(NamedTuple):
@@ -188,6 +78,7 @@ class ReleaseRequest(NamedTuple):
     stated: str | None  # by the call
     budget: Budget | None
     entropy: Entropy
+    label: str = ""
 
     @property
     def relation(self) -> str:
@@ -199,10 +90,16 @@ class ReleaseRequest(NamedTuple):
         problems.budget(self.epsilon, self.delta)
         known = self.budget is None or isinstance(self.budget, Budget)
         problems.require(known, "budget", "a Budget", self.budget)
+        check_label(problems, self.label)
         of_budget = getattr(self.budget, "relation", None)
         one = of_budget if self.stated is None else self.stated
         if require_relation(problems, one, "of the Budget or as relation="):
             joined(problems, of_budget, self.stated, "the budget and relation=")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What the answer says of the request: its label and guarantee."""
+        return {"label": self.label, "guarantee": (float(self.epsilon), float(self.delta))}
 
     def promise(self, change: str) -> str:
         """The guarantee in one sentence, for what one person changes in words."""
@@ -211,4 +108,4 @@ class ReleaseRequest(NamedTuple):
     def charge(self, entry: Entry) -> None:
         """Charge a release, which comes before its draw."""
         if self.budget is not None:
-            entry.spend(self.budget)
+            entry.spend(self.budget, label=self.label)

@@ -23,8 +23,8 @@ import numpy as np
 from flint import arb
 
 from dpnoise.releases.continuous import ball
-from dpnoise.sensitivity.counts import AddRemoveCounts, SolidCounts
 from dpnoise.sensitivity.cut_cube import tilt_of
+from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.noise.exact import Entropy
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.counts import Counts
     from dpnoise.sensitivity.cut_cube import VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet
 
@@ -85,7 +86,7 @@ def drawn_points(ball: Sensitivity, count: int, entropy: Entropy) -> Iterator[Po
 
     Rows differ by the numbers of counts that rise: what is drawn of `Counts` to begin with.
     """
-    factors = [one.plain for _, one in ball.factors()]  # counts that are a ball as that ball
+    factors = [one.body for _, one in ball.factors()]  # counts that are a ball as that ball
     counts = [one.moments for one in factors if one.moments]
     rising = np.array([[_rising(one, entropy) for one in counts] for _ in range(count)], dtype=int)
     order = _order(factors, count, entropy) if counts else None
@@ -94,7 +95,7 @@ def drawn_points(ball: Sensitivity, count: int, entropy: Entropy) -> Iterator[Po
         rows = np.flatnonzero(group.ravel() == k) if counts else np.arange(count)
         numbers = iter(kind)
         parts = [
-            _counts(cast("SolidCounts", one), next(numbers)) if one.moments else _plain(one)
+            _counts(cast("Counts", one), next(numbers)) if one.moments else _plain(one)
             for one in factors
         ]
         yield Points(
@@ -182,14 +183,14 @@ def _with_ties(words: NDArray[np.uint64]) -> IntArray:
     return np.flatnonzero(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1))
 
 
-def _counts(ball: SolidCounts, rising: int) -> _Factor:
+def _counts(ball: Counts, rising: int) -> _Factor:
     """Samplers of vectors whose first entries are positive, the others negative.
 
     As `Counts.sample`. Points of conv(C, -C) err by more than those of C - C: by 2^-35.3 over the
     gauge by which they are divided, and by 2^-38 for the exponential variates.
     """
     sides = [(k, sign) for k, sign in ((rising, 1), (ball.of - rising, -1)) if k]
-    if not isinstance(ball, AddRemoveCounts):
+    if ball.relation != ADD_REMOVE:
 
         def apart(values: list[Any]) -> Any:  # noqa: ANN401
             return np.hstack([sign * x for (_, sign), x in zip(sides, values, strict=True)])

@@ -8,27 +8,27 @@ Only what is public is refused: the container, its number of axes and the type o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from dpnoise._frames import kind_of, number_of, records_of
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise._validation import Problems
 
-_NUMBERS: Any = (Real, Decimal, np.bool_)  # and a time of NumPy, which is none
 _EXPECTED = "one record of each person, in a list or in an array with one axis"
 
 
 def read_records(problems: Problems, name: str, values: Any) -> list[Any]:  # noqa: ANN401
     """The records, of an array as Python's own objects; none where the container is refused."""
     found = _column(problems, name, values)
-    # Of pandas its own list, in which dates are no integers.
-    return found if isinstance(found, list) else list(getattr(values, "tolist", found.tolist)())
+    if isinstance(found, list):
+        return found
+    listed = records_of(values)
+    return list(records_of(found) or []) if listed is None else listed
 
 
 def read_numbers(problems: Problems, name: str, values: Any) -> Array:  # noqa: ANN401
@@ -36,7 +36,7 @@ def read_numbers(problems: Problems, name: str, values: Any) -> Array:  # noqa: 
     found = _column(problems, name, values)
     if not isinstance(found, list):
         known = getattr(values, "dtype", found.dtype)
-        numeric = found.dtype.kind in "biufO" and getattr(known, "type", None) is not str
+        numeric = found.dtype.kind in "biufO" and kind_of(values) in ("numbers", None)
         if not problems.require(numeric, f"type of {name}", "that of numbers, or objects", known):
             return np.zeros(0)
     with np.errstate(all="ignore"):
@@ -77,19 +77,6 @@ def _column(problems: Problems, name: str, values: Any) -> Any:  # noqa: ANN401
     got = f"{found.ndim} axes" if found.ndim else type(values).__name__
     problems.add(f"{name}: expected {_EXPECTED}, got {got}")
     return []
-
-
-def number_of(record: Any) -> float:  # noqa: ANN401
-    """The double next to a real number, infinite beyond all doubles; NaN for anything else."""
-    if isinstance(record, np.timedelta64) or not isinstance(record, _NUMBERS):
-        return math.nan
-    try:
-        try:
-            return float(record)
-        except OverflowError:  # of integers and fractions
-            return math.inf if record > 0 else -math.inf
-    except Exception:  # noqa: BLE001  (of a signalling NaN, or of a type of the user)
-        return math.nan
 
 
 def clamped(numbers: Array, low: float, high: float) -> Array:

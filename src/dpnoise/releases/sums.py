@@ -19,11 +19,13 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
 from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.sensitivity.contributions import power_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -43,12 +45,20 @@ _EXPECTED = (
 
 def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy) -> Any:  # noqa: ANN401
     """Values plus noise, of the shape of the values; ValueError names every problem."""
-    problems = Problems("release")
+    return prepared(Problems("release"), values, noise, grid)(entropy)
+
+
+def prepared(
+    problems: Problems, values: ArrayLike, noise: object, grid: float | None
+) -> Callable[[Entropy], Any]:
+    """The draw of values plus noise, which is checked now; ValueError names every problem."""
+    if isinstance(noise, SummedNoise):
+        return _summed(problems, values, noise, grid)
     rounds = isinstance(noise, RoundedNoise)
     noise = noise.real if isinstance(noise, RoundedNoise) else noise
     parts = _read_parts(problems, noise)
     integer = bool(parts) and all(part.is_integer for part in parts)
-    read = _read_integers if integer or rounds else _read_values
+    read = _read_integers if integer or rounds else read_values
     checked: Any = read(problems, values)
     shape, dimension = checked.shape, 1
     if _is_vector(noise):
@@ -58,7 +68,8 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
     if integer:
         problems.require(grid is None, "grid", "none for noise on the integers", grid)
         problems.raise_if_any()
-        return _with_integers(checked.reshape(-1, dimension), parts, entropy).reshape(shape)[()]
+        rows = checked.reshape(-1, dimension)
+        return lambda entropy: _with_integers(rows, parts, entropy).reshape(shape)[()]
     if rounds:
         problems.require(grid is None, "grid", "none for noise rounded to integers", grid)
         grid = 1.0
@@ -71,8 +82,74 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
         noised = checked.reshape(-1, dimension)[:, some]
         _check_range(problems, noised, np.broadcast_to(step[some], noised.shape))
     problems.raise_if_any()
-    found = _with_reals(checked.reshape(-1, dimension).astype(float), parts, step, entropy)
-    return (found.astype(np.int64) if rounds else found).reshape(shape)[()]
+    plain = checked.reshape(-1, dimension).astype(float)
+
+    def drawn(entropy: Entropy) -> Any:  # noqa: ANN401
+        found = _with_reals(plain, parts, step, entropy)
+        return (found.astype(np.int64) if rounds else found).reshape(shape)[()]
+
+    return drawn
+
+
+def _summed_step(noise: SummedNoise) -> float:
+    """A power of two, at most 1, that is small beside the noise of every answer."""
+    sizes = np.asarray(abs(noise.workload.questions).sum(axis=1)).ravel()
+    return min(power_below(float(np.min(np.sqrt(noise.var()) / sizes))) / _FINENESS, 1.0)
+
+
+def _summed(
+    problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None
+) -> Callable[[Entropy], Any]:
+    """The draw of answers W x plus W N, N rounded to a grid that divides 1.
+
+    Cells change by whole numbers e, so that W e + W round(N) = W round(e + N): the answers hide
+    what a rounded table hides. Nothing is rounded after that; sums beyond 2^53 steps are clipped.
+    """
+    W = noise.workload.questions
+    answers = read_values(problems, values)
+    good = answers.ndim > 0 and answers.shape[-1] == noise.dimension
+    expected = f"a last axis of length {noise.dimension}"
+    problems.require(good, "shape of values", expected, answers.shape)
+    whole = bool(np.all(W.data == np.rint(W.data)))
+    expected = "whole numbers (else give the table: release.workload(x, found))"
+    problems.require(whole, "entries of W", expected, "others")
+    problems.require(grid is None, "grid", "none for noise of a workload", grid)
+    problems.raise_if_any()
+    step = _summed_step(noise)
+    steps = answers.reshape(-1, noise.dimension) / step
+    fits = bool(np.all((steps == np.rint(steps)) & (np.abs(steps) <= 0.5 * _MOST_STEPS)))
+    expected = f"multiples of {step:g} up to {0.5 * _MOST_STEPS * step:g}, as whole numbers are"
+    problems.require(fits, "values", expected, "others")
+    nothing = np.zeros((len(steps), W.shape[1]))
+    draw = prepared(problems, nothing, noise.inner, step)
+    size = float(np.max(abs(W).sum(axis=1)))
+
+    def drawn(entropy: Entropy) -> Any:  # noqa: ANN401
+        cells = np.asarray(draw(entropy), dtype=float) / step
+        if float(np.max(np.abs(cells))) * size <= 0.5 * _MOST_STEPS:
+            found = steps + noise.answers(cells)  # integers that doubles hold
+        else:
+            exact = [[int(x) for x in row] for row in cells.tolist()]
+            rows = W.toarray().astype(np.int64).astype(object)
+            sums = steps.astype(np.int64).astype(object) + np.array(exact, dtype=object) @ rows.T
+            found = np.clip(sums, -int(2 * _MOST_STEPS), int(2 * _MOST_STEPS)).astype(float)
+        return (found * step).reshape(answers.shape)
+
+    return drawn
+
+
+def grid_of(noise: object) -> Array:
+    """The step of the default grid of each coordinate of real noise, shape (K,)."""
+    problems = Problems("release")
+    if isinstance(noise, SummedNoise):
+        return np.full(noise.dimension, _summed_step(noise))
+    parts = _read_parts(problems, noise)
+    mean_abs = np.zeros(noise.dimension if _is_vector(noise) else 1)  # type: ignore[attr-defined]
+    for part in parts:
+        mean_abs[part.indices] = part.mean_abs
+    step = read_grid(problems, mean_abs, None)
+    problems.raise_if_any()
+    return step
 
 
 def _with_integers(values: Any, parts: list[Part], entropy: Entropy) -> Any:  # noqa: ANN401
@@ -118,11 +195,6 @@ def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy)
     return found
 
 
-def power_below(x: float) -> float:
-    """The largest power of two that is at most a positive number."""
-    return math.ldexp(1.0, math.frexp(x)[1] - 1)
-
-
 def read_grid(problems: Problems, mean_abs: Array, grid: object) -> Array:
     """The step of the grid of each coordinate, from the mean size of its noise or as given."""
     some = mean_abs > 0.0
@@ -141,7 +213,7 @@ def read_grid(problems: Problems, mean_abs: Array, grid: object) -> Array:
     return np.array(found).reshape(mean_abs.shape)
 
 
-def _read_values(problems: Problems, values: ArrayLike) -> Array:
+def read_values(problems: Problems, values: ArrayLike) -> Array:
     """Finite values as the doubles that they are; none is rounded."""
     array = _array(problems, values)
     kind = array.dtype.kind

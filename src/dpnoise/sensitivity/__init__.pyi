@@ -6,11 +6,12 @@ from .balls import L2 as L2
 from .balls import Box as Box
 from .balls import LInf as LInf
 from .base import Sensitivity as Sensitivity
+from .contributions import BoundedCounts as BoundedCounts
 from .convert import add_remove as add_remove
 from .convert import as_sensitivity as as_sensitivity
 from .convert import replace_one as replace_one
 from .counts import Counts as Counts
 from .ellipsoid import Ellipsoid as Ellipsoid
 from .ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
-from .from_frame import BoundedCounts as BoundedCounts
 from .product import Product as Product
+from .workload import Workload as Workload

@@ -12,6 +12,7 @@ divided by P. Uniform points: `dpnoise.sensitivity.cut_cube`, with random signs.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -36,15 +37,104 @@ from dpnoise.sensitivity.relation import number_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise._types import Array, IntArray
+    from dpnoise._types import Array
     from dpnoise.noise.exact import Weights
 
-_LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
 _ENTRIES = 2**20  # drawn at a time
 
 
 @dataclass(frozen=True, repr=False)
-class AtMost(Sensitivity):
+class FewEntries(Sensitivity):
+    """A set of which at most m of K coordinates change, or for two persons m of each, by `each`."""
+
+    m: int
+    of: int
+    each: float = 1.0
+
+    def _store(self) -> None:
+        """The checked parameters as int, int and float."""
+        object.__setattr__(self, "m", int(self.m))
+        object.__setattr__(self, "of", int(self.of))
+        object.__setattr__(self, "each", float(self.each))
+
+    @property
+    def moved(self) -> int:
+        """The largest number of entries that are not 0."""
+        return self.m
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.of
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.full(self.of, self.each)
+
+    def sides(self) -> Fraction:
+        """The largest change."""
+        return Fraction(self.each)
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm."""
+        return self.moved * self.each
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return math.sqrt(self.moved) * self.each
+
+    @abstractmethod
+    def _log_volume(self) -> float:
+        """The logarithm of the volume of a set that is no ball."""
+
+    @abstractmethod
+    def _mean_power(self, power: int) -> float:
+        """E |Z_1|^power / each^power for Z uniform in a set that is no ball, power 1 or 2."""
+
+    @property
+    def _ball(self) -> Sensitivity | None:
+        """The same set as an l1 or l-infinity ball, if it is one."""
+        return self.body if self.body.cut in (1, self.of) else None
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        self._require_volume()
+        return self._ball.log_volume if self._ball else self._log_volume()
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        self._require_volume()
+        if self._ball:
+            return self._ball.mean_square
+        return np.full(self.of, self.each**2 * self._mean_power(2))
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        self._require_volume()
+        return (
+            self._ball.mean_abs if self._ball else np.full(self.of, self.each * self._mean_power(1))
+        )
+
+    @abstractmethod
+    def _uniform(self, number: int, rng: np.random.Generator) -> Array:
+        """Uniform points of a set that is no ball, over `each`, shape (number, K)."""
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        self._require_volume()
+        if self._ball:
+            return self._ball._sample(size, rng)  # noqa: SLF001  (the same set)
+        return self.each * self._uniform(math.prod(size), rng).reshape(*size, self.of)
+
+
+@dataclass(frozen=True, repr=False)
+class AtMost(FewEntries):
     """Sensitivity of K counts of which one person moves at most m, each by at most c.
 
     The differences have at most m entries other than 0, of size at most `each`. The convex set
@@ -77,11 +167,7 @@ class AtMost(Sensitivity):
     'in at most 3 of 12 counts, each by at most 1'
     """
 
-    m: int
-    of: int
-    each: float = 1.0
-
-    has_corner = alike = True
+    _most = 5000  # coordinates for which the integers take a second
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as int, int and float."""
@@ -94,23 +180,21 @@ class AtMost(Sensitivity):
         check_size(problems, "each", self.each)
         check_relation(problems, self.relation)
         if known and good:
-            fits = self.of <= _LARGEST_PARTIAL or self.m in (1, self.of)
-            limit = f"at most {_LARGEST_PARTIAL} coordinates unless m is 1 or their number"
+            fits = self.of <= self._most or self.m in (1, self.of)
+            limit = f"at most {self._most} coordinates unless m is 1 or their number"
             problems.require(fits, "of", limit, self.of)
         problems.raise_if_any()
-        object.__setattr__(self, "m", int(self.m))
-        object.__setattr__(self, "of", int(self.of))
-        object.__setattr__(self, "each", float(self.each))
+        self._store()
 
     @cached_property
-    def _plain(self) -> Sensitivity | None:
-        """The same set as an l1 or l-infinity ball, where it is one."""
+    def body(self) -> Sensitivity:
+        """The l1 or l-infinity ball for m = 1 and m = K; else the set without a relation."""
         if self.m == self.of:
             return LInf(self.each, self.of)
-        return L1(self.each, self.of) if self.m == 1 else None
+        return L1(self.each, self.of) if self.m == 1 else self._related(None)
 
     @cached_property
-    def _moments(self) -> tuple[int, Fraction, Fraction]:
+    def irwin_hall(self) -> tuple[int, Fraction, Fraction]:
         """The integer S, E|Z_1| / each and E Z_1^2 / each^2."""
         K, m = self.of, self.m
         volume = first = square = 0
@@ -135,8 +219,8 @@ class AtMost(Sensitivity):
         """
         if self.m in (1, self.of):
             return float(self.m == self.of)
-        faces = AtMost(self.m - 1, self.of - 1)._moments[0]  # noqa: SLF001  (of the same class)
-        return float(Fraction(self.of * faces, self._moments[0]))
+        faces = AtMost(self.m - 1, self.of - 1).irwin_hall[0]
+        return float(Fraction(self.of * faces, self.irwin_hall[0]))
 
     @cached_property
     def differences(self) -> Differences | None:
@@ -153,24 +237,29 @@ class AtMost(Sensitivity):
             return f"in one count, by at most {size}"
         return f"in at most {self.m} of {self.of} counts, each by at most {size}"
 
-    @property
-    def dimension(self) -> int:
-        """The number K of coordinates."""
-        return self.of
+    def _log_volume(self) -> float:
+        """The logarithm of the volume, by S."""
+        cube = self.of * math.log(2.0 * self.each)
+        return cube + math.log(self.irwin_hall[0]) - math.lgamma(self.of + 1.0)
 
-    @property
-    def box(self) -> Array:
-        """The largest |d_i|, shape (K,)."""
-        return np.full(self.of, self.each)
+    def _mean_power(self, power: int) -> float:
+        """E |Z_1|^power / each^power, by integers."""
+        return float(self.irwin_hall[power])
 
-    def sides(self) -> Fraction:
-        """The largest change."""
-        return Fraction(self.each)
+    def _uniform(self, number: int, rng: np.random.Generator) -> Array:
+        """Points of the cut cube with random signs, shape (number, K)."""
+        rows = max(1, _ENTRIES // self.of)
+        magnitudes = uniform_points(self.m, self.of, number, rng, rows)
+        return (2.0 * rng.integers(0, 2, magnitudes.shape) - 1.0) * magnitudes
 
     def restricted(self, coordinates: Sequence[int]) -> AtMost:
         """At most m of the chosen coordinates."""
         n = len(coordinates)
-        return AtMost(min(self.m, n), n, self.each)
+        return replace(self, m=min(self.m, n), of=n)
+
+    def _scaled(self, factor: float) -> Self:
+        """The set with `factor` times the largest change."""
+        return replace(self, each=factor * self.each)
 
     @property
     def cut(self) -> int:
@@ -178,97 +267,16 @@ class AtMost(Sensitivity):
         return self.m
 
     @property
-    def moves_apart(self) -> bool:
-        """Whether all coordinates may move at once."""
-        return self.m == self.of
-
-    @property
     def facet_share(self) -> float:
         """Of m of the 2 K facets of the cube, and one in 2^m of the others."""
-        if self.m == self.of:
-            return 0.5
         box = self.box_share
         return 0.5 * box * self.m / self.of + (1.0 - box) * 0.5**self.m
-
-    @property
-    def free_cube(self) -> tuple[int, float]:
-        """Any m coordinates, by the largest change."""
-        return self.m, self.each
-
-    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array]:
-        """The set itself."""
-        return self, weights
-
-    def _largest_moments(self, weights: Array) -> Array:
-        """The squared largest change times shares min(1, t w_i) that add up to m."""
-        return self.each**2 * _shares(self.m, weights)
-
-    def moments_size(self, moments: Array) -> float:
-        """As for mixtures of vertices, which have m entries of one size."""
-        most, total = float(np.max(moments)), float(np.sum(moments))
-        return max(most, total / self.m) / self.each**2
 
     def _largest_norm_of(self, ball: Sensitivity) -> Fraction:
         """The larger of the largest change and the largest sum of changes over m."""
         weight = 1 / self.sides()
         widest = largest_sum(powers(ball.sides(), weight, 1), 1)
         return max(widest, ball.largest_power_sum(weight, 1) / self.m)
-
-    @property
-    def l1(self) -> float:
-        """The largest l1 norm, m each."""
-        return self.m * self.each
-
-    @property
-    def l2(self) -> float:
-        """The largest l2 norm, sqrt(m) each."""
-        return math.sqrt(self.m) * self.each
-
-    @property
-    def log_volume(self) -> float:
-        """The logarithm of the volume."""
-        if self._plain:
-            return self._plain.log_volume
-        cube = self.of * math.log(2.0 * self.each)
-        return cube + math.log(self._moments[0]) - math.lgamma(self.of + 1.0)
-
-    @property
-    def mean_square(self) -> Array:
-        """E Z_i^2 for Z uniform in the set, shape (K,)."""
-        if self._plain:
-            return self._plain.mean_square
-        return np.full(self.of, self.each**2 * float(self._moments[2]))
-
-    @property
-    def mean_abs(self) -> Array:
-        """E|Z_i| for Z uniform in the set, shape (K,)."""
-        if self._plain:
-            return self._plain.mean_abs
-        return np.full(self.of, self.each * float(self._moments[1]))
-
-    @property
-    def coordinate_norm(self) -> tuple[str, Array] | None:
-        """That of the l1 or l-infinity ball, where the set is one."""
-        return self._plain.coordinate_norm if self._plain else None
-
-    def mean_largest(self, weights: Array) -> float | None:
-        """E max |Z_i| by the volumes of the parts within cubes; None for unequal weights.
-
-        The part with all |z_i| <= t has the volume (2^K / K!) sum over k of
-        (-1)^k C(K, k) (m - k t)_+^K, for each = 1; its integral over t is a ratio of integers.
-        """
-        if self._plain:
-            return self._plain.mean_largest(weights)
-        if not np.all(weights == weights[0]):
-            return None
-        K, m = self.of, self.m
-        harmonic = sum((Fraction(1, k) for k in range(1, K + 1)), Fraction(0))
-        within = m**K - Fraction(m ** (K + 1), K + 1) * harmonic
-        chosen = K  # C(K, k) with the sign of (-1)^(k + 1)
-        for k in range(1, m):
-            within += Fraction(chosen * (m - k) ** (K + 1), k * (K + 1))
-            chosen = -chosen * (K - k) // (k + 1)
-        return float(weights[0]) * self.each * float(1 - within / self._moments[0])
 
     @property
     def extreme_point(self) -> Array:
@@ -283,10 +291,6 @@ class AtMost(Sensitivity):
         """The sum of the m largest terms, attained where these m coordinates move by `each`."""
         return above(largest_sum(powers(Fraction(self.each), weights, power), self.m))
 
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """All coordinates, at most m of which change at once."""
-        return [(np.arange(self.of), self.each, 0, self.m)]
-
     def _norm(self, x: Array) -> Array:
         """The larger of the largest |x_i| / each and |x|_1 / (m each)."""
         most, ratio = largest(x)
@@ -299,34 +303,3 @@ class AtMost(Sensitivity):
         if self.m < self.of:
             a = np.partition(a, self.of - self.m, axis=-1)[..., self.of - self.m :]
         return self.each * np.sum(a, axis=-1)
-
-    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Uniform points, shape (*size, K)."""
-        if self._plain:
-            return self._plain._sample(size, rng)  # noqa: SLF001  (the same set)
-        rows = max(1, _ENTRIES // self.of)
-        found = uniform_points(self.m, self.of, math.prod(size), rng, rows)
-        magnitudes = found.reshape(*size, self.of)
-        signs = 2.0 * rng.integers(0, 2, magnitudes.shape) - 1.0
-        return self.each * signs * magnitudes
-
-    def _scaled(self, factor: float) -> Self:
-        """The set with `factor` times the largest change."""
-        return replace(self, each=factor * self.each)
-
-
-def _shares(total: int, weights: Array) -> Array:
-    """Shares min(1, t w_i) that add up to `total`."""
-    order = np.argsort(weights)[::-1]
-    heavy = weights[order]
-    rest = np.cumsum(heavy[::-1])[::-1]
-    # The k heaviest have share 1; then t = (total - k) / (the others' weight).
-    k = np.arange(heavy.size)
-    fits = (total - k) * heavy <= rest
-    first = int(np.argmax(fits)) if np.any(fits) else heavy.size
-    shares = np.ones(heavy.size)
-    if first < heavy.size and rest[first] > 0.0:
-        shares[first:] = (total - first) * heavy[first:] / rest[first]
-    found = np.empty(heavy.size)
-    found[order] = np.clip(shares, 0.0, 1.0)
-    return found

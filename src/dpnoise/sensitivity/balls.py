@@ -12,10 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.noise.base import largest_uniform, mean_of_largest
 from dpnoise.noise.exact import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.base import (
     Sensitivity,
@@ -31,7 +29,7 @@ from dpnoise.sensitivity.relation import each_words, number_words, own_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise._types import Array, IntArray
+    from dpnoise._types import Array
     from dpnoise.noise.exact import Weights
 
 
@@ -78,15 +76,11 @@ class _Ball(Sensitivity):
 
     def restricted(self, coordinates: Sequence[int]) -> Self:
         """The ball of the same radius."""
-        return type(self)(self.radius, len(coordinates))
+        return replace(self, of=len(coordinates))
 
     def _scaled(self, factor: float) -> Self:
         """The ball of `factor` times the radius."""
         return replace(self, radius=factor * self.radius)
-
-    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array]:
-        """The ball itself."""
-        return self, weights
 
     def ball_radius(self, p: float) -> float:
         """The radius, for the power of the norm."""
@@ -126,7 +120,6 @@ class L1(_Ball):
     """
 
     _power = 1.0
-    has_corner = alike = True
     _bound: ClassVar[str] = "the sum of all changes"
 
     @property
@@ -160,18 +153,6 @@ class L1(_Ball):
         return np.full(self.of, self.radius / (self.of + 1.0))
 
     @property
-    def coordinate_norm(self) -> tuple[str, Array]:
-        """The sum of the |x_i| / radius."""
-        return "sum", np.full(self.of, 1.0 / self.radius)
-
-    def mean_largest(self, weights: Array) -> float | None:
-        """The largest of K of K + 1 shares of an exponential sum: (1 + ... + 1/K) / (K + 1)."""
-        if not np.all(weights == weights[0]):
-            return None
-        harmonic = float(special.digamma(self.of + 1.0)) - float(special.digamma(1.0))
-        return float(weights[0]) * self.radius * harmonic / (self.of + 1.0)
-
-    @property
     def extreme_point(self) -> Array:
         """The vertex on the first axis, shape (K,)."""
         return self._first_axis()
@@ -184,26 +165,9 @@ class L1(_Ball):
         """The largest term, attained at the vertex on its axis."""
         return above(largest_sum(powers(Fraction(self.radius), weights, power), 1))
 
-    @property
-    def facet_share(self) -> float:
-        """A half: the facets of a vertex hold all points on its side."""
-        return 0.5
-
     def _largest_norm_of(self, ball: Sensitivity) -> Fraction:
         """The largest sum of changes, over the radius."""
         return ball.largest_power_sum(1 / self.sides(), 1)
-
-    def _largest_moments(self, weights: Array) -> Array:
-        """Shares of the squared radius, by the weights: differences along the axes."""
-        return self.radius**2 * (weights / np.sum(weights))
-
-    def moments_size(self, moments: Array) -> float:
-        """Their sum over the squared radius: mixtures of differences along the axes."""
-        return float(np.sum(moments)) / self.radius**2
-
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """All coordinates, one of which changes by the radius at once."""
-        return [(np.arange(self.of), self.radius, 1, 1)]
 
     def _norm(self, x: Array) -> Array:
         """The sum of the |x_i|, over the radius."""
@@ -249,7 +213,6 @@ class L2(_Ball):
     """
 
     _power = 2.0
-    has_corner = True
     is_round = True
     _bound: ClassVar[str] = "the Euclidean norm of the change"
 
@@ -280,12 +243,6 @@ class L2(_Ball):
         share = math.exp(math.lgamma(0.5 * self.of + 1.0) - math.lgamma(0.5 * self.of + 1.5))
         return np.full(self.of, self.radius * share / math.sqrt(math.pi))
 
-    def mean_largest(self, weights: Array) -> float:
-        """That of a Gaussian vector, by the mean norms of both."""
-        length = math.exp(math.lgamma(0.5 * self.of + 0.5) - math.lgamma(0.5 * self.of))
-        share = self.of / (self.of + 1.0) / (math.sqrt(2.0) * length)
-        return self.radius * share * mean_of_largest(special.erfc, math.sqrt(2.0) * weights)
-
     @property
     def extreme_point(self) -> Array:
         """The boundary point on the first axis, shape (K,)."""
@@ -300,18 +257,6 @@ class L2(_Ball):
     def _largest_norm_of(self, ball: Sensitivity) -> Fraction:
         """The largest Euclidean norm, over the radius."""
         return root_above(ball.largest_power_sum(1 / self.sides(), 2))
-
-    def _largest_moments(self, weights: Array) -> Array:
-        """Shares of the squared radius, by the weights: differences along the axes."""
-        return self.radius**2 * (weights / np.sum(weights))
-
-    def moments_size(self, moments: Array) -> float:
-        """Their sum over the squared radius: mixtures of differences along the axes."""
-        return float(np.sum(moments)) / self.radius**2
-
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """All coordinates, one of which changes by the radius at once."""
-        return [(np.arange(self.of), self.radius, 2, 1)]
 
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm, over the radius."""
@@ -335,39 +280,15 @@ class L2(_Ball):
 class _Rectangle(Sensitivity):
     """A set that bounds the change of every coordinate by itself."""
 
-    has_corner = alike = True
-
     @property
     def cut(self) -> int:
         """The number of coordinates, all of which move at once."""
         return self.dimension
 
-    @property
-    def moves_apart(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def facet_share(self) -> float:
-        """A half: the facets of a vertex hold all points on its side."""
-        return 0.5
-
     def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
         """The largest change of a coordinate, in units of its side."""
         weights = self._inverse_sides(ball)
         return math.inf if weights is None else largest_sum(powers(ball.sides(), weights, 1), 1)
-
-    def moments_size(self, moments: Array) -> float:
-        """The largest in units of the squared side; infinite where a side is 0."""
-        unit = self.box**2
-        ratio = np.divide(moments, unit, out=np.zeros(unit.shape), where=unit > 0.0)
-        return math.inf if np.any(moments[unit == 0.0] > 0.0) else float(np.max(ratio))
-
-    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array]:
-        """The unit cube of the coordinates that can change."""
-        sides = self.box
-        active = sides > 0.0
-        return LInf(1.0, int(np.count_nonzero(active))), (weights * sides**2)[active]
 
     @property
     def extreme_point(self) -> Array:
@@ -433,27 +354,9 @@ class LInf(_Rectangle, _Ball):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return np.full(self.of, 0.5 * self.radius)
 
-    @property
-    def coordinate_norm(self) -> tuple[str, Array]:
-        """The largest |x_i| / radius."""
-        return "largest", np.full(self.of, 1.0 / self.radius)
-
-    def mean_largest(self, weights: Array) -> float:
-        """The largest of uniform variates, K / (K + 1) of the radius with equal weights."""
-        return largest_uniform(self.radius * weights)
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""
         return above(largest_sum(powers(Fraction(self.radius), weights, power), self.of))
-
-    @property
-    def free_cube(self) -> tuple[int, float]:
-        """All coordinates, by the radius."""
-        return self.of, self.radius
-
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """All coordinates, any number of which change by the radius at once."""
-        return [(np.arange(self.of), self.radius, 1, self.of)]
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i|, over the radius."""
@@ -544,17 +447,6 @@ class Box(_Rectangle):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return 0.5 * self.box
 
-    @property
-    def coordinate_norm(self) -> tuple[str, Array]:
-        """The largest |x_i| / lambda_i."""
-        unit = self.box
-        weights = np.zeros(unit.shape)
-        return "largest", np.divide(1.0, unit, out=weights, where=unit > 0.0)
-
-    def mean_largest(self, weights: Array) -> float:
-        """The largest of uniform variates."""
-        return largest_uniform(weights * self.box)
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""
         terms = powers([Fraction(x) for x in self.lambdas], weights, power)
@@ -562,13 +454,7 @@ class Box(_Rectangle):
 
     def restricted(self, coordinates: Sequence[int]) -> Box:
         """The box of the chosen sides."""
-        return Box(tuple(self.lambdas[i] for i in coordinates))
-
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
-        """The coordinates of each size, which all change at once."""
-        sizes, which = np.unique(self.box, return_inverse=True)
-        groups = [np.flatnonzero(which == k) for k in range(sizes.size)]
-        return [(at, size, 1, at.size) for at, size in zip(groups, sizes.tolist(), strict=True)]
+        return replace(self, lambdas=tuple(self.lambdas[i] for i in coordinates))
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i| / lambda_i."""

@@ -20,12 +20,12 @@ describe a set are taken as the rational numbers that they are, and sums keep 19
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dpnoise._types import Array, BoolArray, IntArray
+    from dpnoise._types import Array, BoolArray
     from dpnoise.noise.exact import Weights
     from dpnoise.sensitivity.cut_cube import VolumeMoments
     from dpnoise.sensitivity.differences import Differences
@@ -62,12 +62,12 @@ def known(relation: object) -> bool:
 
 
 def check_relation(problems: Problems, relation: object) -> bool:
-    """Record of a problem unless a value names a relation or is None, none stated."""
+    """A problem is recorded unless a value names a relation or is None, none stated."""
     return problems.require(relation is None or known(relation), "relation", _EXPECTED, relation)
 
 
 def require_relation(problems: Problems, relation: object, where: str = "as relation=") -> bool:
-    """Record of a problem unless a value names a relation; `where` says how it can be stated."""
+    """A problem is recorded unless a value names a relation; `where` says how it can be stated."""
     expected = f"{_EXPECTED}, {where}" if relation is None else _EXPECTED
     return problems.require(known(relation), "relation", expected, relation)
 
@@ -83,12 +83,12 @@ def joined(problems: Problems, first: str | None, second: str | None, what: str)
 
 
 def check_size(problems: Problems, name: str, value: object) -> bool:
-    """Record of a problem unless a value can be the size of a set."""
+    """A problem is recorded unless a value can be the size of a set."""
     return problems.number(name, value, low=SMALLEST, high=LARGEST)
 
 
 def check_dimension(problems: Problems, name: str, value: object) -> bool:
-    """Record of a problem unless a value can be a number of coordinates."""
+    """A problem is recorded unless a value can be a number of coordinates."""
     good = is_integer(value) and 1 <= value <= MOST_COORDINATES
     expected = f"an integer from 1 to {MOST_COORDINATES:g}"
     return problems.require(good, name, expected, value)
@@ -130,11 +130,13 @@ class Sensitivity(ABC):
 
     relation: str | None = field(default=None, kw_only=True)
 
+    signed: ClassVar[bool] = False  # flips of the signs of coordinates change the norm
     is_round: ClassVar[bool] = False  # an ellipsoid
     attains: ClassVar[bool] = True  # a difference has the `largest_power_sum`
-    has_corner: ClassVar[bool] = False  # one without negative entries has it for power 1 and 2
-    alike: ClassVar[bool] = False  # all extreme points are one, permuted and with other signs
     blocks: ClassVar[tuple[Sensitivity, ...]] = ()  # of a product
+    spread: ClassVar[float] = 1.0  # the largest l1 norm of a row of the map of the unit ball
+    moments: ClassVar[VolumeMoments | None] = None  # integers that measure `Counts`
+    flat: ClassVar[str] = ""  # why the set has no volume, and what to do about it
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation comes last, where there is one."""
@@ -181,14 +183,13 @@ class Sensitivity(ABC):
         return found
 
     @property
-    def geometry(self) -> Self:
-        """The same set without a relation."""
-        return self if self.relation is None else self._related(None)
+    def body(self) -> Sensitivity:
+        """The convex set around the differences alone, in its simplest form.
 
-    @property
-    def _shown(self) -> Self:
-        """The set as a product shows it, which states the relation by itself."""
-        return self.geometry
+        The l1 or l-infinity ball where it is known to be one; without a relation, unless its form
+        depends on the relation.
+        """
+        return self._related(None)
 
     @property
     def differences(self) -> Differences | None:
@@ -208,6 +209,11 @@ class Sensitivity(ABC):
     def is_whole(self) -> bool:
         """Whether all true differences are whole numbers."""
         return self.differences is not None and self.differences.whole
+
+    @property
+    def preimage(self) -> tuple[Sensitivity, Any] | None:
+        """A set and a matrix, if the differences are its products with those of that set."""
+        return None
 
     @property
     @abstractmethod
@@ -274,6 +280,50 @@ class Sensitivity(ABC):
     def restricted(self, coordinates: Sequence[int]) -> Sensitivity:
         """A set that holds the chosen coordinates of all differences, in the order chosen."""
 
+    @property
+    def cut(self) -> int:
+        """M of a set {|d_i| <= c_i, sum |d_i| / c_i <= M} with the sides c_i; 0 if it is none.
+
+        1 for an l1 ball, K for a box.
+        """
+        return 0
+
+    @property
+    def moves_apart(self) -> bool:
+        """Whether each coordinate moves whatever the others do, in a set that is no product."""
+        return self.dimension in {1, self.body.cut}
+
+    @property
+    def facet_share(self) -> float:
+        """The share of the set under the facets of an extreme point, 0 if it is not known.
+
+        It is 1 / 2 if the set and the set moved to an extreme point meet in a copy of it.
+        """
+        halves = self.active_dimension == 1 or self.body.cut in (1, self.dimension)
+        return 0.5 if halves else 0.0
+
+    def largest_symmetric_form(self, squares: Fraction, total: Fraction) -> tuple[Fraction, bool]:
+        """The largest a |d|^2 + b (d_1 + ... + d_K)^2 over the set, from above.
+
+        Parameters
+        ----------
+        squares, total : Fraction
+            a > 0 and b >= -a / K, with which the form is convex.
+
+        Returns
+        -------
+        Fraction
+            The largest value, or a bound on it.
+        bool
+            Whether a difference of the set attains it.
+        """
+        one = Fraction(1)
+        bound = squares * self.largest_power_sum(one, 2)
+        if total > 0:
+            bound += total * self.largest_power_sum(one, 1) ** 2
+        # One difference without negative entries has both sums.
+        return bound, total >= 0 and (self.cut > 0 or self.ball_radius(2.0) > 0.0)
+
     @abstractmethod
     def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
         """The largest norm of a difference of another set, rounded up."""
@@ -291,9 +341,8 @@ class Sensitivity(ABC):
         Fraction or float
             The largest norm, rounded up, or infinity.
         """
-        if ball.geometry == self.geometry:
-            return Fraction(1)
-        return self._largest_norm_of(ball)
+        own = self.body
+        return Fraction(1) if ball.body == own else own._largest_norm_of(ball)  # noqa: SLF001
 
     def sides(self) -> Weights:
         """The largest change of each coordinate, as one number if it is that of all.
@@ -332,113 +381,9 @@ class Sensitivity(ABC):
         """
         yield first, self
 
-    def split(self, x: Array) -> list[tuple[Sensitivity, Array]]:  # noqa: ARG002  (of no block)
-        """The `blocks`, each with its part of vectors of all coordinates, shape (..., K)."""
-        return []
-
-    @property
-    def moves_apart(self) -> bool:
-        """Whether each coordinate moves whatever the others do, in a set that is no product."""
-        return self.dimension == 1
-
-    @property
-    def relative_axes(self) -> Array:
-        """The axes over the longest of an ellipsoid along the coordinates, else ones, (K,)."""
-        return np.ones(self.dimension)
-
-    @property
-    def enclosing_axes(self) -> Array:
-        """Axes of an ellipsoid around the set, along the coordinates, shape (K,).
-
-        The smallest sum of squares for boxes, and for sets of equal sides that permutations of the
-        coordinates leave as they are; another set may know smaller ones.
-        """
-        sides = self.box
-        if np.all(sides == sides[0]):
-            return np.full(self.dimension, self.l2)
-        return np.sqrt(sides * math.fsum(sides))
-
-    @property
-    def spread(self) -> float:
-        """The largest l1 norm of a row of the linear map of the unit ball, over its length."""
-        return 1.0
-
-    @property
-    def facet_share(self) -> float:
-        """The share of the set under the facets of an extreme point, 0 if it is not known.
-
-        It is 1 / 2 if the set and the set moved to an extreme point meet in a copy of it.
-        """
-        return 0.5 if self.active_dimension == 1 else 0.0
-
-    def largest_moments(self, weights: Array) -> Array:
-        """Second moments m_i of a mixture of differences with the largest sum of sqrt(w_i m_i).
-
-        For a set that flips of signs leave as it is; shape (K,). Where all weights are 0, those of
-        one extreme point.
-        """
-        if not np.any(weights > 0.0):
-            return self.extreme_point**2
-        return self._largest_moments(weights)
-
-    def _largest_moments(self, weights: Array) -> Array:  # noqa: ARG002  (of a set)
-        """The same with weights not all 0."""
-        return self.extreme_point**2
-
-    def moments_size(self, moments: Array) -> float:
-        """Smallest factor t such that m / t are second moments of a mixture of differences."""
-        return float(self.norm(np.sqrt(moments))) ** 2
-
-    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array] | None:  # noqa: ARG002
-        """An equivalent set whose coordinates may be exchanged, and its weights; None if unknown.
-
-        Noise of the least weighted sum of variances is meant. A box becomes the unit cube of its
-        active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^2.
-        """
-        return None
-
     def ball_radius(self, p: float) -> float:  # noqa: ARG002  (of a ball)
         """The radius of a ball of the l_p norm; 0 for a set that is none."""
         return 0.0
-
-    @property
-    def cut(self) -> int:
-        """M of a set {|d_i| <= c_i, sum |d_i| / c_i <= m} with the sides c_i; 0 if it is none."""
-        return 0
-
-    @property
-    def moments(self) -> VolumeMoments | None:
-        """The integers by which a set is measured that is made by the number of rising entries."""
-        return None
-
-    @property
-    def patterns(self) -> list[tuple[int, int]]:
-        """How many entries of extreme points are c and -c, up to the sign, c the side of all.
-
-        Of those that others surpass in both numbers none is needed. Empty for other sets.
-        """
-        return []
-
-    def holds_pattern(self, up: int, down: int) -> bool:  # noqa: ARG002  (of a set with patterns)
-        """Whether the set is known to hold differences with so many entries of c and of -c."""
-        return False
-
-    @property
-    def free_cube(self) -> tuple[int, float] | None:
-        """How many coordinates, whichever they are, move by how much at once; None if unknown."""
-        return None
-
-    @property
-    def coordinate_norm(self) -> tuple[str, Array] | None:
-        """The norm as the "sum" or the "largest" of the w_i |x_i|, and the w_i; None if neither.
-
-        0 for coordinates that cannot change.
-        """
-        return None
-
-    def mean_largest(self, weights: Array) -> float | None:  # noqa: ARG002  (of a set)
-        """E max w_i |Z_i| for Z uniform in the set; None where no formula is known."""
-        return None
 
     @property
     @abstractmethod
@@ -467,11 +412,11 @@ class Sensitivity(ABC):
 
     @abstractmethod
     def _norm(self, x: Array) -> Array:
-        """The norm of vectors of the right shape, as `_unsigned` leaves them."""
+        """The norm of vectors of the right shape, with signs only where these matter."""
 
     @abstractmethod
     def _support(self, a: Array) -> Array:
-        """The support function at vectors of the right shape, as `_unsigned` leaves them."""
+        """The support function at such vectors."""
 
     @abstractmethod
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -481,13 +426,8 @@ class Sensitivity(ABC):
     def _scaled(self, factor: float) -> Self:
         """The set `factor` D."""
 
-    @property
-    def flat(self) -> str:
-        """Why the set has no volume, and what to do about it; empty if it has one."""
-        return ""
-
     def _require_volume(self) -> None:
-        """Refusal of what needs a volume."""
+        """What needs a volume is refused for a set without one."""
         problems = Problems("noise in the norm of a sensitivity set")
         problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
         problems.raise_if_any()
@@ -497,32 +437,6 @@ class Sensitivity(ABC):
         return None
 
     @property
-    def sums_to_zero(self) -> bool:
-        """Whether every difference is known to add up to 0."""
-        return False
-
-    def largest_symmetric_form(self, squares: Fraction, total: Fraction) -> tuple[Fraction, bool]:
-        """The largest a |d|^2 + b (d_1 + ... + d_K)^2 over the set, from above.
-
-        Parameters
-        ----------
-        squares, total : Fraction
-            a > 0 and b >= -a / K, with which the form is convex.
-
-        Returns
-        -------
-        Fraction
-            The largest value, or a bound on it.
-        bool
-            Whether a difference of the set attains it.
-        """
-        one = Fraction(1)
-        bound = squares * self.largest_power_sum(one, 2)
-        if total > 0:
-            bound += total * self.largest_power_sum(one, 1) ** 2
-        return bound, self.has_corner and total >= 0
-
-    @property
     def smallest_ellipsoid(self) -> RoundSet | None:
         """The ellipsoid around the set with the least sum of squared axes, if it is correlated.
 
@@ -530,19 +444,10 @@ class Sensitivity(ABC):
         """
         return None
 
-    @property
-    def plain(self) -> Sensitivity:
-        """The same set, as a ball of the l1 or l-infinity norm where it is known to be one."""
-        return self
-
-    @property
-    def unconditional_core(self) -> Sensitivity | None:
-        """A set within this one that flips of signs leave as it is; None if none has a volume."""
-        return self
-
-    def _unsigned(self, x: Array) -> Array:
-        """|x|, where flips of signs leave the set as it is; else x."""
-        return np.abs(x)
+    def split(self, x: Array) -> list[tuple[Sensitivity, Array]]:
+        """The `blocks`, each with its part of vectors of all coordinates, shape (..., K)."""
+        ends = list(accumulate(block.dimension for block in self.blocks))
+        return list(zip(self.blocks, np.split(x, ends[:-1], axis=-1), strict=False))
 
     @property
     def active(self) -> BoolArray:
@@ -554,23 +459,15 @@ class Sensitivity(ABC):
         """The number of coordinates that can change."""
         return int(np.count_nonzero(self.active))
 
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
-        """Blocks {|d_i| <= c, sum |d_i|^p <= m c^p} of which the |d_i| are; None if not known.
-
-        Of each the coordinates, c, p and m: what noise on the integers needs to know. With p = 0
-        at most m of the d_i are not 0.
-        """
-        return None
-
     def _vectors(self, name: str, value: ArrayLike) -> Array:
-        """Vectors of K coordinates, without signs that do not matter; refusal of anything else."""
+        """Vectors of K coordinates, without signs that do not matter; other values are refused."""
         x = points(self, name, value)
         problems = Problems(repr(self))
         good = x.ndim > 0 and x.shape[-1] == self.dimension
         expected = f"a last axis of length {self.dimension}"
         problems.require(good, f"shape of {name}", expected, x.shape)
         problems.raise_if_any()
-        return self._unsigned(x)
+        return x if self.signed else np.abs(x)
 
     def norm(self, x: ArrayLike) -> Array:
         """The norm whose unit ball is the set: the smallest t >= 0 with x in t D.

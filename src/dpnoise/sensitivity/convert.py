@@ -32,7 +32,7 @@ from dpnoise.sensitivity.base import (
     check_size,
     joined,
 )
-from dpnoise.sensitivity.counts import AddRemoveCounts, Counts, ReplaceOneCounts
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
@@ -100,50 +100,40 @@ def as_sensitivity(
     return found.stating(relation)
 
 
-def _check(subject: str, sensitivity: object, contributions: object, relation: str) -> None:
-    """Refusal of what is no set, one with another relation than `relation`, or no contribution."""
+def _other(ball: Sensitivity, relation: str, contributions: str) -> Sensitivity:
+    """The set around the differences for the other relation, by that for one of them."""
+    if ball.blocks:
+        blocks = (_other(block, relation, contributions) for block in ball.blocks)
+        return Product(*blocks, relation=relation)
+    if isinstance(ball, Counts):  # which say what the contributions are
+        return replace(ball, relation=relation, exactly=False)
+    ball = replace(ball, relation=relation)
+    if contributions == "symmetric":
+        return ball.scaled(2.0 if relation == REPLACE_ONE else 0.5)
+    if relation == ADD_REMOVE or ball.moves_apart:
+        return ball
+    if ball.is_round:
+        return ball.scaled(math.nextafter(math.sqrt(2.0), 2.0))
+    return (
+        replace(ball, m=min(2 * ball.m, ball.of)) if isinstance(ball, AtMost) else ball.scaled(2.0)
+    )
+
+
+def _converted(sensitivity: Sensitivity, relation: str, contributions: str) -> Sensitivity:
+    """The set for a relation from that for the other one, or for none; other input is refused."""
+    before = ADD_REMOVE if relation == REPLACE_ONE else REPLACE_ONE
+    subject = "replace-one sensitivity" if relation == REPLACE_ONE else "add/remove sensitivity"
     problems = Problems(subject)
     known = isinstance(sensitivity, Sensitivity)
     problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
-    stated = sensitivity.relation if isinstance(sensitivity, Sensitivity) else None
-    right = stated in (None, relation)
-    problems.require(
-        right, "sensitivity", f"a set for {relation!r}, or for no relation", sensitivity
-    )
+    if known and sensitivity.relation not in (None, before):
+        problems.add(
+            f"sensitivity: expected a set for {before!r}, or for no relation, got {sensitivity!r}"
+        )
     expected = " or ".join(map(repr, _KINDS))
     problems.require(contributions in _KINDS, "contributions", expected, contributions)
     problems.raise_if_any()
-
-
-def _of_nonnegative(added: Sensitivity) -> Sensitivity:
-    """A set around the differences of two vectors of a set that have no negative entries."""
-    if isinstance(added, Box | LInf) or added.dimension == 1:
-        return added
-    if added.is_round:
-        return added.scaled(math.nextafter(math.sqrt(2.0), 2.0))
-    if isinstance(added, AtMost):
-        return replace(added, m=min(2 * added.m, added.of))
-    return added.scaled(2.0)
-
-
-def _replaced(added: Sensitivity, contributions: str) -> Sensitivity:
-    """A set around the differences of two contributions, by the set of contributions and 0."""
-    if isinstance(added, Product):
-        return Product(*(_replaced(block, contributions) for block in added.blocks))
-    if isinstance(added, Counts):  # which say what the contributions are
-        added = added.stating(ADD_REMOVE)
-        return ReplaceOneCounts(added.m, added.of, added.each, whole=added.whole)
-    return added.scaled(2.0) if contributions == "symmetric" else _of_nonnegative(added)
-
-
-def _added(replaced: Sensitivity, contributions: str) -> Sensitivity:
-    """A set around contributions and 0, by the set of their differences."""
-    if isinstance(replaced, Product):
-        return Product(*(_added(block, contributions) for block in replaced.blocks))
-    if isinstance(replaced, Counts):
-        replaced = replaced.stating(REPLACE_ONE)
-        return AddRemoveCounts(replaced.m, replaced.of, replaced.each, whole=replaced.whole)
-    return replaced.scaled(0.5) if contributions == "symmetric" else replaced
+    return _other(sensitivity, relation, contributions)
 
 
 def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -> Sensitivity:
@@ -179,8 +169,7 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
     >>> replace_one(visits)
     AtMost(m=3, of=12, each=2.0, relation='replace-one')
     """
-    _check("replace-one sensitivity", sensitivity, contributions, ADD_REMOVE)
-    return _replaced(sensitivity.geometry, contributions).stating(REPLACE_ONE)
+    return _converted(sensitivity, REPLACE_ONE, contributions)
 
 
 def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") -> Sensitivity:
@@ -218,5 +207,4 @@ def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") ->
     >>> add_remove(L2(1.0, of=3, relation="replace-one"))
     L2(radius=0.5, of=3, relation='add-remove')
     """
-    _check("add/remove sensitivity", sensitivity, contributions, REPLACE_ONE)
-    return _added(sensitivity.geometry, contributions).stating(ADD_REMOVE)
+    return _converted(sensitivity, ADD_REMOVE, contributions)

@@ -12,7 +12,7 @@ have any place.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class Differences:
     whole: bool = False
     full: bool = False
 
+    listed: ClassVar[bool] = False  # whether the places of entries are those of a list
+
     def holds_pattern(self, up: int, down: int) -> bool:
         """Whether d with so many entries `size` and so many -`size` are differences."""
         few = self.down >= min(up, down) and self.up >= max(up, down) and up + down <= self.moved
@@ -83,3 +85,32 @@ class Differences:
         if self.full:
             good &= (up == down) & np.all((d == 0.0) | (np.abs(d) == self.size), axis=-1)
         return good
+
+
+@dataclass(frozen=True, eq=False)
+class ListedDifferences(Differences):
+    """A list of vectors and their negatives; the numbers bound what these have.
+
+    Entries may not have any place, so that only `moved`, `size` and `whole` are used.
+
+    Parameters
+    ----------
+    columns : sparse array, shape (of, N)
+        One of each pair.
+    """
+
+    columns: Any = None
+
+    listed = True
+
+    def holds_pattern(self, up: int, down: int) -> bool:  # noqa: ARG002
+        """False: no numbers of entries are enough."""
+        return False
+
+    def holds(self, d: Array) -> BoolArray:
+        """Whether vectors, shape (..., K), are 0 or in the list, up to the sign; shape (...)."""
+        d = np.asarray(d, dtype=float)
+        known = {row.tobytes() for row in self.columns.T.toarray() + 0.0}
+        rows = d.reshape(-1, self.of) + 0.0
+        found = [not x.any() or x.tobytes() in known or (0.0 - x).tobytes() in known for x in rows]
+        return np.array(found, dtype=bool).reshape(d.shape[:-1])

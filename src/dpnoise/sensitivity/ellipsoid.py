@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 
 _ENCLOSING = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
-MOST_AXES = 1000
+MOST_AXES = 1024
 _MOST_SHOWN = 8
 _FEW = 12  # coordinates whose signs are all tried
-_UP = 1.0 + 2.0**-38  # covers the rounding of norms of matrices with up to 1000 rows
+_UP = 1.0 + 2.0**-38  # covers the rounding of norms of matrices with up to 1024 rows
 _MOST_ERROR = 0.01  # of the inverse
 _WORST = 1e-10  # smallest over largest eigenvalue of a matrix that states an ellipsoid
 
@@ -73,7 +73,7 @@ class Ellipsoid(Sensitivity):
     axes : array_like of float, shape (K,) or (K, K)
         The largest change of each coordinate alone: 0, or from 1e-100 to 1e100; at least one
         positive. A coordinate with 0 never changes and is released without noise. Or the
-        semi-axes as the rows a_k of a matrix: {u_1 a_1 + ... + u_K a_K : |u| <= 1}, K up to 1000;
+        semi-axes as the rows a_k of a matrix: {u_1 a_1 + ... + u_K a_K : |u| <= 1}, K up to 1024;
         any linearly independent vectors will do, perpendicular or not. `Ellipsoid.of_matrix`
         takes the matrix of a quadratic form instead.
     relation : {"add-remove", "replace-one"}, optional
@@ -115,7 +115,7 @@ class Ellipsoid(Sensitivity):
         Parameters
         ----------
         matrix : array_like of float, shape (K, K)
-            M, symmetric, with eigenvalues within a factor of 1e10 of each other; K up to 1000.
+            M, symmetric, with eigenvalues within a factor of 1e10 of each other; K up to 1024.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours.
 
@@ -193,10 +193,6 @@ class Ellipsoid(Sensitivity):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return self.box * self._ball().mean_abs[0]
 
-    def mean_largest(self, weights: Array) -> float:
-        """That of the ball, with weights times the axes."""
-        return self._ball().mean_largest((weights * self.box)[self.active])
-
     @property
     def extreme_point(self) -> Array:
         """The end of the longest axis, shape (K,)."""
@@ -210,28 +206,12 @@ class Ellipsoid(Sensitivity):
 
     def restricted(self, coordinates: Sequence[int]) -> Ellipsoid:
         """The ellipsoid of the chosen axes."""
-        sides = self.box
-        return Ellipsoid(tuple(float(sides[i]) for i in coordinates))
+        return replace(self, axes=tuple(self.axes[i] for i in coordinates))
 
     def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
         """The largest Euclidean norm in units of the axes."""
         weights = self._inverse_sides(ball)
         return math.inf if weights is None else root_above(ball.largest_power_sum(weights, 2))
-
-    @property
-    def relative_axes(self) -> Array:
-        """The axes over the longest, shape (K,)."""
-        return self.box / np.max(self.box)
-
-    @property
-    def enclosing_axes(self) -> Array:
-        """Its own axes, shape (K,)."""
-        return self.box
-
-    def _largest_moments(self, weights: Array) -> Array:
-        """Shares of the squared axes, by the weights: differences along the axes."""
-        squares = weights * self.relative_axes**2
-        return self.box**2 * (squares / np.sum(squares))
 
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm of the x_i / axes_i."""
@@ -288,8 +268,27 @@ def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
     known = isinstance(sensitivity, Sensitivity)
     problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
     problems.raise_if_any()
-    axes = tuple((_ENCLOSING * sensitivity.enclosing_axes).tolist())
+    axes = tuple((_ENCLOSING * _enclosing_axes(sensitivity)).tolist())
     return Ellipsoid(axes, relation=sensitivity.relation)
+
+
+def _enclosing_axes(ball: Sensitivity) -> Array:
+    """Axes of an ellipsoid around a set, along the coordinates, shape (K,).
+
+    The smallest sum of squares for boxes, for sets of equal sides that permutations of the
+    coordinates leave as they are, and for products of these; its own of an ellipsoid.
+    """
+    if ball.blocks:
+        parts = [_enclosing_axes(block) for block in ball.blocks]
+        sizes = np.array([np.linalg.norm(part) for part in parts])
+        stretch = np.sqrt(np.sum(sizes) / sizes)
+        return np.concatenate([s * part for s, part in zip(stretch, parts, strict=True)])
+    sides = ball.box
+    if ball.is_round and ball.smallest_ellipsoid is None:
+        return sides
+    if np.all(sides == sides[0]):
+        return np.full(ball.dimension, ball.l2)
+    return np.sqrt(sides * math.fsum(sides))
 
 
 @dataclass(frozen=True, repr=False)
@@ -299,7 +298,7 @@ class TiltedEllipsoid(RoundSet):
     Parameters
     ----------
     axes : array_like of float, shape (K, K)
-        The a_k as rows, at most 1000, linearly independent: the semi-axes if they are
+        The a_k as rows, at most 1024, linearly independent: the semi-axes if they are
         perpendicular. Entries are up to 1e100 in size.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours: one person more or less, or one person replaced by
@@ -400,7 +399,7 @@ class TiltedEllipsoid(RoundSet):
         return np.sum(self._matrix**2, axis=0)
 
     @property
-    def spread(self) -> float:
+    def spread(self) -> float:  # type: ignore[override]  # 1 for most sets
         """A bound on the sum of |a_ki| over k by the root of M_ii: that of Cauchy and Schwarz."""
         return math.sqrt(self.dimension) * OUTWARD
 
@@ -471,7 +470,7 @@ class TiltedEllipsoid(RoundSet):
 
     def is_exact_for(self, ball: Sensitivity) -> bool:
         """Whether the other set is this one."""
-        return ball.geometry == self.geometry
+        return ball.body == self.body
 
     def _norm(self, x: Array) -> Array:
         """The norm of u with x = u A."""

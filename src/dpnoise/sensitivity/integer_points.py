@@ -18,6 +18,8 @@ import math
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from dpnoise._validation import Problems
 
 if TYPE_CHECKING:
@@ -128,9 +130,33 @@ class _TooLongError(RuntimeError):
     """More steps than are taken."""
 
 
+def _whole_parts(ball: Sensitivity) -> list[tuple[IntArray, float, int, int]] | None:
+    """Blocks {|d_i| <= c, sum |d_i|^p <= m c^p} of which the |d_i| are; None if not known.
+
+    Of each the coordinates, c, p and m. With p = 0 at most m of the d_i are not 0.
+    """
+    found: list[tuple[IntArray, float, int, int]] = []
+    for first, factor in ball.factors():
+        true, sides, K = factor.differences, factor.box, factor.dimension
+        every = first + np.arange(K)
+        if true is not None and true.listed:
+            return None
+        if true is not None:
+            found.append((every, true.size, 0, true.moved))
+        elif factor.body.cut == K:
+            each = np.unique(sides).tolist()
+            groups = [every[sides == size] for size in each]
+            found += [(at, size, 1, at.size) for at, size in zip(groups, each, strict=True)]
+        elif factor.ball_radius(1.0) or factor.ball_radius(2.0):
+            found.append((every, float(sides[0]), 2 if factor.ball_radius(2.0) else 1, 1))
+        else:
+            return None
+    return found
+
+
 def read_parts(problems: Problems, ball: Sensitivity) -> list[IntegerPart]:
     """The parts of a set for answers that are integers; what has none is recorded."""
-    parts = ball.whole_parts()
+    parts = _whole_parts(ball)
     if parts is None:
         problems.add(
             "sensitivity: expected a set whose integer points are known (L1, L2, LInf, Box, AtMost "

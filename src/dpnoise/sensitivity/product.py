@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.base import largest_uniform
 from dpnoise.noise.exact import above
 from dpnoise.sensitivity.base import Sensitivity, check_relation, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from dpnoise._types import Array, IntArray
+    from dpnoise._types import Array
     from dpnoise.noise.exact import Weights
     from dpnoise.sensitivity.differences import Differences
 
@@ -55,6 +54,8 @@ class Product(Sensitivity):
 
     blocks: tuple[Sensitivity, ...]  # type: ignore[misc]  # none for other sets
 
+    signed = True  # of some blocks
+
     def __init__(self, *blocks: Sensitivity, relation: str | None = None) -> None:
         """Check and storage of the blocks, each with the relation of all."""
         problems = Problems("product of sensitivities")
@@ -77,23 +78,43 @@ class Product(Sensitivity):
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation of all blocks comes last."""
-        parts = [repr(block._shown) for block in self.blocks]  # noqa: SLF001
+        shown = (repr(block._related(None)) for block in self.blocks)  # noqa: SLF001
+        many = [(one, len(list(same))) for one, same in groupby(shown)]
+        parts = [one if n == 1 else f"*[{one}] * {n}" for one, n in many]
         parts += [f"relation={self.relation!r}"] * (self.relation is not None)
         return f"Product({', '.join(parts)})"
 
     def _related(self, relation: str | None) -> Self:
-        """The product with another relation or none."""
-        found = super()._related(relation)
+        """The product with another relation or none; as it is if the form of a block needs one."""
         blocks = tuple(block._related(relation) for block in self.blocks)  # noqa: SLF001
+        if any(block.relation != relation for block in blocks):
+            return self
+        found = super()._related(relation)
         object.__setattr__(found, "blocks", blocks)
         return found
+
+    @property
+    def body(self) -> Product:
+        """The product of the blocks' bodies."""
+        bodies = [block.body for block in self.blocks]
+        stated = next((body.relation for body in bodies if body.relation), None)
+        return Product(*bodies, relation=stated)
+
+    @property
+    def cut(self) -> int:
+        """That of a single block; K where all blocks are boxes."""
+        cuts = [block.cut for block in self.blocks]
+        boxes = all(block.cut == block.dimension for block in self.blocks)
+        return self.dimension if boxes else cuts[0] if len(cuts) == 1 else 0
 
     @property
     def words(self) -> str:
         """What one person changes, in words."""
         if len(self.blocks) == 1:
             return self.blocks[0].words
-        return f"at once {' and '.join(f'({block.words})' for block in self.blocks)}"
+        many = [(one, len(list(same))) for one, same in groupby(b.words for b in self.blocks)]
+        parts = [f"({one})" if n == 1 else f"{n} times ({one})" for one, n in many]
+        return f"at once {' and '.join(parts)}"
 
     @property
     def differences(self) -> Differences | None:
@@ -110,31 +131,6 @@ class Product(Sensitivity):
         """Whether all true differences of each block are whole numbers."""
         return all(block.is_whole for block in self.blocks)
 
-    def _per_block(self, part: Callable[[Sensitivity], Array]) -> Array:
-        """The blocks' vectors one after the other, shape (K,)."""
-        return np.concatenate([part(block) for block in self.blocks])
-
-    def split(self, x: Array) -> list[tuple[Sensitivity, Array]]:
-        """The blocks, each with its part of vectors of all coordinates, shape (..., K)."""
-        ends = list(accumulate(block.dimension for block in self.blocks))
-        return list(zip(self.blocks, np.split(x, ends[:-1], axis=-1), strict=True))
-
-    @property
-    def coordinate_norm(self) -> tuple[str, Array] | None:
-        """That of a single block, or the largest |x_i| / lambda_i where all blocks are boxes."""
-        norms = [block.plain.coordinate_norm for block in self.blocks]
-        if len(norms) == 1:
-            return norms[0]
-        if not all(norm and norm[0] == "largest" for norm in norms):
-            return None
-        return "largest", np.concatenate([norm[1] for norm in norms if norm])
-
-    def mean_largest(self, weights: Array) -> float | None:
-        """That of a single block, or of uniform variates where all blocks are boxes."""
-        if len(self.blocks) == 1:
-            return self.blocks[0].plain.mean_largest(weights)
-        return largest_uniform(weights * self.box) if self.coordinate_norm else None
-
     @property
     def dimension(self) -> int:
         """The number K of coordinates of all blocks."""
@@ -143,15 +139,7 @@ class Product(Sensitivity):
     @property
     def box(self) -> Array:
         """The largest |d_i|, shape (K,)."""
-        return self._per_block(lambda block: block.box)
-
-    @property
-    def enclosing_axes(self) -> Array:
-        """Those of the blocks, stretched, shape (K,)."""
-        parts = [block.enclosing_axes for block in self.blocks]
-        sizes = np.array([np.linalg.norm(part) for part in parts])
-        stretch = np.sqrt(np.sum(sizes) / sizes)
-        return np.concatenate([s * part for s, part in zip(stretch, parts, strict=True)])
+        return np.concatenate([block.box for block in self.blocks])
 
     @property
     def l1(self) -> float:
@@ -171,17 +159,17 @@ class Product(Sensitivity):
     @property
     def mean_square(self) -> Array:
         """E Z_i^2 for Z uniform in the set, shape (K,)."""
-        return self._per_block(lambda block: block.mean_square)
+        return np.concatenate([block.mean_square for block in self.blocks])
 
     @property
     def mean_abs(self) -> Array:
         """E|Z_i| for Z uniform in the set, shape (K,)."""
-        return self._per_block(lambda block: block.mean_abs)
+        return np.concatenate([block.mean_abs for block in self.blocks])
 
     @property
     def extreme_point(self) -> Array:
         """An extreme point of each block, shape (K,)."""
-        return self._per_block(lambda block: block.extreme_point)
+        return np.concatenate([block.extreme_point for block in self.blocks])
 
     @property
     def attains(self) -> bool:  # type: ignore[override]  # constant for other sets
@@ -189,36 +177,9 @@ class Product(Sensitivity):
         return all(block.attains for block in self.blocks)
 
     @property
-    def sums_to_zero(self) -> bool:
-        """Whether the differences of every block add up to 0."""
-        return all(block.sums_to_zero for block in self.blocks)
-
-    @property
-    def flat(self) -> str:
+    def flat(self) -> str:  # type: ignore[override]  # empty for most sets
         """Why a block has no volume; empty if all have one."""
         return next((block.flat for block in self.blocks if block.flat), "")
-
-    @property
-    def plain(self) -> Product:
-        """The same product, its blocks as balls where they are known to be some."""
-        plain = tuple(block.plain for block in self.blocks)
-        same = all(one is block for one, block in zip(plain, self.blocks, strict=True))
-        return self if same else Product(*plain)
-
-    @property
-    def unconditional_core(self) -> Product | None:
-        """The product of the blocks' cores."""
-        cores = [block.unconditional_core for block in self.blocks]
-        some = [core for core in cores if core is not None]
-        if len(some) < len(cores):
-            return None
-        same = all(core is block for core, block in zip(some, self.blocks, strict=True))
-        return self if same else Product(*some)
-
-    def _unsigned(self, x: Array) -> Array:
-        """Vectors without the signs that do not matter, block by block."""
-        parts = self.split(x)
-        return np.concatenate([block._unsigned(part) for block, part in parts], axis=-1)  # noqa: SLF001
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum of the blocks' largest sums, which are attained together."""
@@ -257,40 +218,17 @@ class Product(Sensitivity):
             yield from block.factors(first + at)
 
     @property
-    def spread(self) -> float:
+    def spread(self) -> float:  # type: ignore[override]  # 1 for most sets
         """The largest of the blocks."""
         return max(block.spread for block in self.blocks)
 
-    def largest_moments(self, weights: Array) -> Array:
-        """Those of the blocks."""
-        parts = self.split(weights)
-        return np.concatenate([block.largest_moments(part) for block, part in parts])
-
-    def moments_size(self, moments: Array) -> float:
-        """The largest of the blocks."""
-        parts = self.split(moments)
-        return max(block.moments_size(part) for block, part in parts)
-
-    def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
-        """Those of all blocks."""
-        found, first = [], 0
-        for block in self.blocks:
-            parts = block.whole_parts()
-            if parts is None:
-                return None
-            found += [(at + first, size, power, many) for at, size, power, many in parts]
-            first += block.dimension
-        return found
-
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""
-        parts = self.split(x)
-        return np.max([block._norm(part) for block, part in parts], axis=0)  # noqa: SLF001
+        return np.max([block.norm(part) for block, part in self.split(x)], axis=0)
 
     def _support(self, a: Array) -> Array:
         """The sum of the blocks' support functions."""
-        parts = self.split(a)
-        return np.sum([block._support(part) for block, part in parts], axis=0)  # noqa: SLF001
+        return np.sum([block.support(part) for block, part in self.split(a)], axis=0)
 
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Uniform points, shape (*size, K)."""

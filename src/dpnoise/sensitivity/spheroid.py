@@ -35,7 +35,6 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -51,7 +50,6 @@ from dpnoise.sensitivity.base import (
     check_size,
     largest,
 )
-from dpnoise.sensitivity.cut_cube import listed_vertices
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ _SAME = 1e-9  # relative difference of axes that gains 1e-18
 class RoundSet(Sensitivity):
     """An ellipsoid whose axes need not be those of the coordinates."""
 
-    is_round = True
+    signed = is_round = True
     attains = False  # its largest sums are irrational, and rounded up
 
     @property
@@ -104,12 +102,8 @@ class RoundSet(Sensitivity):
 
     @property
     def smallest_ellipsoid(self) -> RoundSet:
-        """The set itself."""
-        return self.geometry
-
-    def _unsigned(self, x: Array) -> Array:
-        """The vectors as they are: signs matter."""
-        return x
+        """The set itself, without a relation."""
+        return self._related(None)
 
     @property
     def box(self) -> Array:
@@ -132,17 +126,12 @@ class RoundSet(Sensitivity):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return np.sqrt(self.diagonal) * L2(1.0, self.rank).mean_abs[0]
 
-    @property
-    def unconditional_core(self) -> None:
-        """None: none is known."""
-        return
-
     def restricted(self, coordinates: Sequence[int]) -> Sensitivity:
         """The set itself for all coordinates in their order, else the box around it."""
         if list(coordinates) == list(range(self.dimension)):
             return self
         sides = self.box
-        return Box(tuple(float(sides[i]) for i in coordinates))
+        return Box(tuple(float(sides[i]) for i in coordinates), relation=self.relation)
 
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Uniform points, shape (*size, K)."""
@@ -212,14 +201,9 @@ class Spheroid(RoundSet):
         return self.of
 
     @property
-    def flat(self) -> str:
+    def flat(self) -> str:  # type: ignore[override]  # empty for most sets
         """Why the set has no volume; empty if it has one."""
         return "" if self.along > 0.0 else "all changes add up to 0, a plane without volume"
-
-    @property
-    def sums_to_zero(self) -> bool:
-        """Whether every difference adds up to 0."""
-        return self.along == 0.0
 
     @property
     def rank(self) -> int:
@@ -249,7 +233,7 @@ class Spheroid(RoundSet):
         return np.full(self.of, share * self.along**2 + (1.0 - share) * self.across**2)
 
     @property
-    def spread(self) -> float:
+    def spread(self) -> float:  # type: ignore[override]  # 1 for most sets
         """A bound on the sum of |R_ij| over j by the root of M_ii."""
         return (self.across + abs(self.along - self.across)) / math.sqrt(self.diagonal[0]) * OUTWARD
 
@@ -302,10 +286,13 @@ class Spheroid(RoundSet):
 
     def _form(self, ball: Sensitivity) -> tuple[Fraction | float, bool]:
         """The largest squared norm of a difference of a set, and whether it is attained."""
-        if ball.dimension != self.of or (self.along == 0.0 and not ball.sums_to_zero):
+        if ball.dimension != self.of:
+            return math.inf, False
+        in_plane = float(ball.support(np.ones(self.of))) == 0.0  # all differences add up to 0
+        if self.along == 0.0 and not in_plane:
             return math.inf, False
         squares, total = 1 / Fraction(self.across) ** 2, Fraction(0)
-        if not ball.sums_to_zero:
+        if not in_plane:
             total = (1 / Fraction(self.along) ** 2 - squares) / self.of
         return ball.largest_symmetric_form(squares, total)
 
@@ -351,6 +338,10 @@ class Axes(NamedTuple):
     along: float
     across: float
 
+    def scaled(self, factor: float) -> Axes:
+        """The axes times a factor."""
+        return Axes(factor * self.along, factor * self.across)
+
 
 def smallest_axes(K: int, patterns: list[tuple[int, int]]) -> Axes:
     """Axes of the spheroid with the least sum of squares around vectors of entries 1, -1 and 0.
@@ -378,91 +369,21 @@ def smallest_axes(K: int, patterns: list[tuple[int, int]]) -> Axes:
     return Axes(math.sqrt(square / rho), math.sqrt(square))
 
 
+def correlated_axes(K: int, patterns: list[tuple[int, int]]) -> Axes | None:
+    """The `smallest_axes` in two or more coordinates; None where those of a ball are as good."""
+    axes = smallest_axes(K, patterns)
+    round_ = K == 1 or math.isclose(axes.along, axes.across, rel_tol=_SAME)
+    return None if round_ else axes
+
+
 def around(ball: Sensitivity, axes: Axes) -> Spheroid:
     """A spheroid of about these axes around a set: as large as its largest norm needs."""
     found = Spheroid(*axes, of=ball.dimension)
     # ends: raises
     for _ in range(_ENLARGEMENTS):
-        size = found.largest_norm_of(ball.geometry)
+        size = found.largest_norm_of(ball)
         if size <= 1:
             return found
         found = found.scaled(as_double_above(size) * _ENLARGED)
     message = f"no spheroid with axes of about {axes} was found to hold {ball!r}"
     raise RuntimeError(message)
-
-
-class PatternedSet(Sensitivity):
-    """A set with extreme points of entries `each`, -`each` and 0."""
-
-    each: float
-
-    @property
-    def box(self) -> Array:
-        """The largest |d_i|, shape (K,)."""
-        return np.full(self.dimension, self.each)
-
-    def sides(self) -> Fraction:
-        """The largest change."""
-        return Fraction(self.each)
-
-    @property
-    def all_patterns(self) -> list[tuple[int, int]]:
-        """Those of all extreme points, up to the sign.
-
-        Where there are very many, those that decide the least ellipsoid.
-        """
-        return self.patterns
-
-    def holds_pattern(self, up: int, down: int) -> bool:
-        """Whether the vectors of these numbers of entries `each` and -`each` are in the set."""
-        return any(
-            (up <= first and down <= second) or (up <= second and down <= first)
-            for first, second in self.patterns
-        )
-
-    @property
-    def moved(self) -> int:
-        """The largest number of entries that are not 0."""
-        return max(map(sum, self.patterns))
-
-    @property
-    def extreme_point(self) -> Array:
-        """The first entries `each`, the next ones, if any, -`each`, shape (K,)."""
-        up, down = self.patterns[len(self.patterns) // 2]
-        return np.repeat([self.each, -self.each, 0.0], [up, down, self.dimension - up - down])
-
-    @property
-    def l1(self) -> float:
-        """The largest l1 norm."""
-        return self.moved * self.each
-
-    @property
-    def l2(self) -> float:
-        """The largest l2 norm."""
-        return math.sqrt(self.moved) * self.each
-
-    def _forms(self, squares: Fraction, total: Fraction) -> list[tuple[int, int]]:  # noqa: ARG002
-        """Patterns among which is that with the largest symmetric form."""
-        return self.all_patterns
-
-    def largest_symmetric_form(self, squares: Fraction, total: Fraction) -> tuple[Fraction, bool]:
-        """The largest value at an extreme point, exactly."""
-        values = [
-            squares * (up + down) + total * (up - down) ** 2
-            for up, down in self._forms(squares, total)
-        ]
-        return above(max(values) * Fraction(self.each) ** 2), True
-
-    def vertices(self) -> Array | None:
-        """All extreme points, one of each pair; None if there are many."""
-        return listed_vertices(self.dimension, self.all_patterns, self.each)
-
-    @cached_property
-    def smallest_ellipsoid(self) -> RoundSet | None:
-        """The least spheroid around the set; None if it is a ball, or the set a simpler one."""
-        if self.dimension == 1 or self.plain is not self:
-            return None
-        axes = smallest_axes(self.dimension, self.all_patterns)
-        if math.isclose(axes.along, axes.across, rel_tol=_SAME):
-            return None
-        return around(self, Axes(self.each * axes.along, self.each * axes.across))

@@ -20,7 +20,7 @@ import pandas as pd
 from PIL import Image
 
 from dpnoise_papers.claims import report
-from dpnoise_papers.claims.judge import NOT_RUN
+from dpnoise_papers.claims.judge import CANNOT
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.published import Published
 
 VERDICTS = ["id", "paper", "item", "place", "kind", "form", "statement", "printed", "ours", "soft",
-            "verdict", "cause", "finding", "optional"]  # fmt: skip
+            "verdict", "reason", "cause", "finding", "optional"]  # fmt: skip
 NUMBERS = ["reference", "value"]
 # Figures that the README and other documents show, by their name in docs/images.
 IMAGES = {
@@ -106,9 +106,17 @@ def different_verdicts(
     optional = set(verdicts["id"][verdicts["optional"] == "yes"])
     return {
         name: pair
-        for name, pair in _different(recorded, verdicts, "id", "verdict").items()
-        if not (name in optional and NOT_RUN in pair)
+        for name, pair in _different(_said(recorded), _said(verdicts), "id", "said").items()
+        if not (name in optional and any(said.startswith(CANNOT) for said in pair))
     }
+
+
+def _said(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts with their reasons, in a column `said`."""
+    words = zip(verdicts["verdict"], verdicts.get("reason", verdicts["verdict"]), strict=True)
+    return verdicts.assign(
+        said=[word if reason in ("", word) else f"{word} ({reason})" for word, reason in words]
+    )
 
 
 def differences(kept: Snapshot, run: Snapshot) -> list[str]:
@@ -179,11 +187,11 @@ def _with_optional(made: Snapshot, recorded: Snapshot) -> Snapshot:
     These take hours or another machine; a run that has made them replaces what was recorded.
     """
     before = recorded.verdicts.set_index("id")
-    known = before.index[before["verdict"] != NOT_RUN]
+    known = before.index[before["verdict"] != CANNOT]
     verdicts = made.verdicts.set_index("id")
-    open_ = (verdicts["optional"] == "yes") & (verdicts["verdict"] == NOT_RUN)
+    open_ = (verdicts["optional"] == "yes") & (verdicts["verdict"] == CANNOT)
     kept = verdicts.index[open_].intersection(known)
-    shared = ["ours", "soft", "verdict", "cause", "finding"]
+    shared = ["ours", "soft", "verdict", "reason", "cause", "finding"]
     verdicts.loc[kept, shared] = before.loc[kept, shared]
     numbers = made.numbers.set_index("reference")["value"]
     earlier = recorded.numbers.set_index("reference")["value"]

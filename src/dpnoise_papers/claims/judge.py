@@ -1,12 +1,12 @@
 """Verdicts on claims, by one rule for all papers.
 
-A false 'differs' accuses authors wrongly and is as bad as a false match, so there are
-three answers: 'reproduced' where ours agrees, 'differs' where it is clear that it does
-not, and 'undecided' where neither is clear. Clear is beyond rounding, beyond the
-resolution of our own computation and beyond the 99 % interval of the noise, which is
-widened (Bonferroni, Student) for the number of rows that are looked at and for few draws.
-What only a choice decides that the paper leaves open is not clear either. The rule is
-written out in `published/README.md`.
+A false accusation of authors is as bad as a false match, so that ours agrees or disagrees
+only where this is clear: beyond rounding, beyond the resolution of our own computation and beyond
+the 99 % interval of the noise, which is widened (Bonferroni, Student) for the number of rows that
+are looked at and for few draws. What only a choice decides that the paper leaves open is not clear
+either. A verdict is one of five words, with its reason beside it: 'reproduced', 'not reproduced',
+'compatible' where our own scatter holds what is printed, 'depends on what is not printed', and
+'cannot be judged here'. The rule is written out in `published/README.md`.
 
 Figures and pages show the printed numbers of a paper's items beside ours, with their verdicts.
 """
@@ -23,7 +23,7 @@ import pandas as pd
 
 from dpnoise_papers.claims.interval import band_around, band_beyond
 from dpnoise_papers.claims.interval import quantile as errors_at
-from dpnoise_papers.claims.model import related
+from dpnoise_papers.claims.model import DOUBLED, related
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.claims.quantity import NotRunError, corrected, notes, quantity, rows_of
 from dpnoise_papers.result_files import read_table
@@ -40,46 +40,46 @@ if TYPE_CHECKING:
 
 
 REPRODUCED = "reproduced"
+NOT_REPRODUCED = "not reproduced"
+COMPATIBLE = "compatible"
+DEPENDS = "depends on what is not printed"
+CANNOT = "cannot be judged here"
+LEGEND = {
+    REPRODUCED: "ours agrees with what is printed, by the rule in published/README.md",
+    NOT_REPRODUCED: "ours differs by more than rounding, noise and open choices explain",
+    COMPATIBLE: "what is printed lies within our own scatter, which is too wide for a match",
+    DEPENDS: "a choice, a range or a word that the paper leaves open decides",
+    CANNOT: "a GPU, data that are not public or an experiment is missing, as the reason says",
+}
+SIGNS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", COMPATIBLE: "≈", DEPENDS: "?", CANNOT: "○"}
+# Reasons beside a word. Of what is not reproduced: plainly so, in the number alone, or corrected.
+DIFFERS = "differs"
 ORDERING = "number differs, ordering holds"
 MISPRINT = "misprint"
 SLIP = "slip in the proof, corrected"
 INFERENCE = "inference"
+# Of what is compatible; of what depends on what is not printed; of what cannot be judged.
+SCATTER = "own scatter"
+CHOICES = "open choices"
+RANGE = "unprinted range"
+WORD = "reading of a word"
 EQUAL = "equal by construction"
-SUBSTITUTE = "on substitute data"
-UNDECIDED = "undecided"
-DIFFERS = "differs"
+SUBSTITUTE = "substitute data"
 NOT_RUN = "not run"
-LEGEND = {
-    REPRODUCED: "ours agrees with what is printed, by the rule in published/README.md",
-    ORDERING: "the number differs, but the ordering that it is part of holds",
-    MISPRINT: "a slip of the pen: what is printed fails, and the corrected print holds",
-    SLIP: "what is printed fails for a slip in its derivation, and the corrected statement holds",
-    INFERENCE: "what is printed fails, and what we infer that was meant holds",
-    EQUAL: "the two sides are one distribution as the paper sets them, so that neither is better",
-    SUBSTITUTE: "judged on other data than the paper's, which decide nothing about it",
-    UNDECIDED: "neither agreement nor difference is clear beyond noise, resolution, open choices",
-    DIFFERS: "ours differs by more than rounding, resolution, noise and open choices explain",
-    NOT_RUN: "there is no value to judge, for the reason given",
-}
-SIGNS = {
-    REPRODUCED: "✓",
-    ORDERING: "≈",
-    MISPRINT: "✎",
-    SLIP: "✐",
-    INFERENCE: "∴",
-    EQUAL: "=",
-    SUBSTITUTE: "◇",
-    UNDECIDED: "?",
-    DIFFERS: "✗",
-    NOT_RUN: "○",
+UNDECIDED = "undecided"  # inside this module: neither agreement nor difference is clear
+_VERDICT = {
+    REPRODUCED: REPRODUCED,
+    **dict.fromkeys((DIFFERS, ORDERING, MISPRINT, SLIP, INFERENCE), NOT_REPRODUCED),
+    SCATTER: COMPATIBLE,
+    **dict.fromkeys((CHOICES, RANGE, WORD, EQUAL), DEPENDS),
+    **dict.fromkeys((SUBSTITUTE, NOT_RUN), CANNOT),
 }
 CORRECTED = {"misprint": MISPRINT, "slip": SLIP, "inference": INFERENCE}
-FAILS = (DIFFERS, ORDERING, *CORRECTED.values())  # what is printed is wrong as it stands
 NEAR = 2.0
 SOFT = 0.05  # width of the band, relative to the printed number, from which on a match says little
 VERDICT_COLUMNS = (
     "id", "paper", "item", "place", "kind", "form", "statement", "printed", "ours", "uncertainty",
-    "passes_from", "passes_to", "soft", "verdict", "why", "cause", "finding", "optional",
+    "passes_from", "passes_to", "soft", "verdict", "reason", "why", "cause", "finding", "optional",
 )  # fmt: skip
 
 # Tables carry ten digits: a rounding boundary cannot be read more finely.
@@ -88,9 +88,10 @@ _ORDER = [DIFFERS, UNDECIDED, REPRODUCED]  # rank 0, 1, 2: a claim is as good as
 
 
 class _Finding(NamedTuple):
-    """Verdict on one claim, why, our value, and the band that it was compared with.
+    """Reason of the verdict on one claim, why, our value, and the band that it was compared with.
 
-    `soft` says that the band is wide for what is printed, `noisy` that noise has widened it.
+    `verdict` is a reason, or UNDECIDED, whose reason is `open`. `soft` says that the band is wide
+    for what is printed, `noisy` that noise has widened it.
     """
 
     verdict: str
@@ -100,6 +101,12 @@ class _Finding(NamedTuple):
     band: Band | None = None
     soft: bool = False
     noisy: bool = False
+    open: str = SCATTER
+
+    @property
+    def reason(self) -> str:
+        """Reason that is shown."""
+        return self.open if self.verdict == UNDECIDED else self.verdict
 
 
 def judge(
@@ -110,7 +117,9 @@ def judge(
 ) -> pd.DataFrame:
     """Verdict on each claim: one row per claim, in their order, with the columns `VERDICT_COLUMNS`.
 
-    `tables` are result tables by `Claim.result`; an absent one makes 'not run'. `optional` maps
+    `verdict` is one of `LEGEND`, `reason` says why it is this word: of a range that is not printed
+    for how many rows the claim holds. `tables` are result tables by `Claim.result`; an absent one
+    makes 'not run'. `optional` maps
     tables that are no part of the default run to why they do not count, or to "" if they do,
     `lacking` tables to which data are missing. `uncertainty` is the standard error of `ours`, NaN
     if it has none; `passes_from` and `passes_to` are the ends
@@ -133,8 +142,9 @@ def judge(
         if rival := _also_passes_for(claim, found, claims):
             also = " as well" if found.verdict == REPRODUCED else ""
             soft = f" It would pass for {rival}{also}, which is printed beside it."
-            word = UNDECIDED if found.verdict == REPRODUCED and found.noisy else found.verdict
-            found = found._replace(verdict=word, soft=True, why=found.why + soft)
+            if found.verdict == REPRODUCED and found.noisy:
+                found = found._replace(verdict=UNDECIDED, open=SCATTER)
+            found = found._replace(soft=True, why=found.why + soft)
         verdict, why = found.verdict, found.why
         if verdict == DIFFERS and claim.ordering in findings:
             order = findings[claim.ordering].verdict
@@ -149,13 +159,10 @@ def judge(
         passes = [end if math.isfinite(end) else math.nan for end in _allowed(found.band)]
         told = (claim.id, claim.paper, claim.item, claim.place, claim.kind, claim.form)
         numbers = (claim.statement, printed, found.ours, se, *passes, _word(found.soft))
-        rest = (
-            verdict,
-            why,
-            cause,
-            claim.finding if verdict in FAILS else "",
-            _word(claim.result in optional),
-        )
+        reason = verdict if verdict != UNDECIDED else found.reason
+        word = _VERDICT[reason.partition(":")[0]]
+        failed = claim.finding if word == NOT_REPRODUCED else ""
+        rest = (word, reason, why, cause, failed, _word(claim.result in optional))
         rows.append((*told, *numbers, *rest))
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
 
@@ -194,7 +201,7 @@ def _of_other_data(finding: _Finding, claim: Claim, tables: Mapping[str, pd.Data
     if not said:
         return finding
     why = f"Other data than the paper's ({'; '.join(said)}) decide nothing. On them, "
-    return finding._replace(verdict=SUBSTITUTE, why=f"{why}{finding.verdict}: {finding.why}")
+    return finding._replace(verdict=SUBSTITUTE, why=f"{why}{finding.reason}: {finding.why}")
 
 
 def _untried(finding: _Finding, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
@@ -204,23 +211,29 @@ def _untried(finding: _Finding, claim: Claim, tables: Mapping[str, pd.DataFrame]
     if not said:
         return finding
     why = f"Open choices that were not tried may explain it ({'; '.join(said)}). As tried: "
-    return finding._replace(verdict=UNDECIDED, why=why + finding.why)
+    return finding._replace(verdict=UNDECIDED, open=CHOICES, why=why + finding.why)
 
 
 def _read_thrice(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
-    """Finding on a claim whose words for sizes are also read at half and at double."""
+    """Finding on a claim whose words for sizes are also read at half and at double.
+
+    What holds at the word's own value and fails only where the word is doubled is reproduced.
+    """
     found = _finding(claim, tables)
     if found.verdict == NOT_RUN:
         return found
-    turns = [
-        f"{words}: {other.verdict}{f' ({other.why})' if other.verdict == NOT_RUN else ''}"
+    turns = {
+        words: f"{words}: {other.reason}{f' ({other.why})' if other.verdict == NOT_RUN else ''}"
         for words, rival in claim.alternatives
         if (other := _finding(rival, tables)).verdict != found.verdict
-    ]
+    }
     if not turns:
         return found
-    why = f"The reading of a word decides ({'; '.join(turns)}); as read, {found.verdict}: "
-    return found._replace(verdict=UNDECIDED, why=why + found.why)
+    said = "; ".join(turns.values())
+    if found.verdict == REPRODUCED and all(words.endswith(DOUBLED) for words in turns):
+        return found._replace(why=f"{found.why} It is no more than the word says: {said}.")
+    why = f"The reading of a word decides ({said}); as read, {found.reason}: "
+    return found._replace(verdict=UNDECIDED, open=WORD, why=why + found.why)
 
 
 def bands(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> dict[str, Band]:
@@ -264,7 +277,7 @@ def _compared(
         word = EQUAL
         if found.choices is not None and np.any(found.choices[1] > found.choices[0]):
             why, word = f"{why}Under other choices they are two. ", UNDECIDED
-        return finding._replace(verdict=word, why=why + finding.why)
+        return finding._replace(verdict=word, open=CHOICES, why=why + finding.why)
     ours, why = _trials(claim, tables)
     return finding._replace(why=why, ours=ours) if why else finding
 
@@ -320,6 +333,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         [within & ~imprecise & ~turned, within | (distance <= clear * (1 + _DIGITS))], [2, 1], 0
     )
     worst = int(np.lexsort((allowed - distance, rank))[0])
+    noise = distance[worst] <= (half + far[worst]) * (1 + _DIGITS)
     show = unit(printed)
     parts = f"half a unit of its last digit, {show(half)}"
     if found.se is not None:
@@ -338,9 +352,12 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         why += (
             " Choices that the paper leaves open move ours out of that, so that this is no match."
         )
-    elif rank[worst] == 1 and distance[worst] <= (half + far[worst]) * (1 + _DIGITS):
+    elif rank[worst] == 1 and noise:
         why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
     verdict = UNDECIDED if of else _ORDER[rank[worst]]
+    reason = _open(
+        rank, mixed=bool(of), choice=bool(not noise or (within[worst] and not imprecise[worst]))
+    )
     if verdict == DIFFERS and printed.value and found.value[worst] / printed.value > 0:
         why += f" Ours is {found.value[worst] / printed.value:.3g} times what is printed."
     why += choices_words(found, worst, show)
@@ -353,6 +370,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         band,
         bool(verdict != DIFFERS and (wide[worst] or spread[worst])),
         bool(near[worst] > 0),
+        reason,
     )
 
 
@@ -422,7 +440,21 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
         above[1][worst],
         downwards=claim.relation.startswith("<"),
     )
-    return _Finding(UNDECIDED if mixed else verdict, why, ours, _se(found, worst), band)
+    return _Finding(
+        UNDECIDED if mixed else verdict,
+        why,
+        ours,
+        _se(found, worst),
+        band,
+        open=_open(rank, mixed=bool(mixed), choice=bool(choice[worst])),
+    )
+
+
+def _open(rank: NDArray[np.int64], *, mixed: bool, choice: bool) -> str:
+    """Reason why a claim would be open: for how many rows it holds, choices, or our own scatter."""
+    if mixed:
+        return f"{RANGE}: holds for {int(np.sum(rank == 2))} of {len(rank)}"
+    return CHOICES if choice else SCATTER
 
 
 def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:

@@ -96,6 +96,9 @@ def replaced(select: tuple[Condition, ...], others: tuple[Condition, ...]) -> tu
     return (*(condition for condition in select if condition.column not in named), *others)
 
 
+DOUBLED = "(double)"  # ends the words of an alternative that takes a word at twice its value
+
+
 @dataclass(frozen=True)
 class Claim:
     """One claim of a paper and where to find our value for it.
@@ -106,6 +109,7 @@ class Claim:
     conditions of its paragraph, which hold where the table has the column. `alternatives` are the
     claim with a word for a size read at half and at double of its value, each with words to say so.
     `reason` is the finding of the cause why nothing computes a claim that has no `result`.
+    `assumptions` are those of its paragraph, which its statement does not repeat.
     """
 
     id: str
@@ -137,6 +141,7 @@ class Claim:
     shared: tuple[Condition, ...] = ()
     alternatives: tuple[tuple[str, Claim], ...] = ()
     reason: str = ""
+    assumptions: tuple[str, ...] = ()
 
     @property
     def finding(self) -> str:

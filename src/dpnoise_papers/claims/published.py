@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from dpnoise._validation import Problems
 from dpnoise_papers.claims.coverage import Sentence, read_sentences
-from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
+from dpnoise_papers.claims.model import DOUBLED, Cause, Claim, Condition, Printed
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
@@ -210,7 +210,8 @@ def _read(
     claim = _claim(filled(row, known), paper, name, problems)
     alternatives = [
         (
-            f"'{words[word].words[0]}' at {value:g} instead of {known[word]:g}",
+            f"'{words[word].words[0]}' at {value:g} instead of {known[word]:g}"
+            + f" {DOUBLED}" * (value > known[word]),
             _claim(filled(row, known | {word: value}), paper, name, Problems("")),
         )
         for word in named
@@ -218,14 +219,15 @@ def _read(
         for value in words[word].other_values
     ]
     shared: tuple[Condition, ...] = ()
+    paragraph = paragraph_of(row["place"], paragraphs) if row["kind"] == "printed" else None
     if row["kind"] == "printed":
-        paragraph = paragraph_of(row["place"], paragraphs)
         shared = _shared(row, paragraph, claim, name, problems)
         problems.require(bool(row["quote"]), f"{name}: quote", "the paper's own words", "")
         _check_thresholds(row, paragraph, name, problems)
     return replace(
         claim,
         shared=shared,
+        assumptions=paragraph.assumptions if paragraph else (),
         alternatives=tuple((words, replace(other, shared=shared)) for words, other in alternatives),
     )
 
@@ -333,6 +335,7 @@ def _claim(row: dict[str, str], paper: str, name: str, problems: Problems) -> Cl
         cause=_names(row["cause"]),
         shared=(),
         alternatives=(),
+        assumptions=(),
     )
 
 
@@ -405,13 +408,14 @@ class Word(BaseModel):
 
 
 class Paragraph(BaseModel):
-    """What holds for all printed claims of one place: conditions, and ranges as printed."""
+    """What all printed claims of one place share: conditions, ranges as printed, assumptions."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     meaning: _Text = Field(alias="reading")
     select: str = ""
     ranges: dict[str, str] = {}
+    assumptions: tuple[_Text, ...] = Field(default=(), strict=False)
 
     @property
     def shared(self) -> tuple[Condition, ...]:

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from dpnoise_papers.claims.judge import CORRECTED, FAILS, LEGEND, NOT_RUN, REPRODUCED
+from dpnoise_papers.claims.judge import (
+    CANNOT,
+    CORRECTED,
+    DIFFERS,
+    INFERENCE,
+    LEGEND,
+    NOT_REPRODUCED,
+    REPRODUCED,
+)
 from dpnoise_papers.claims.published import FORMS, KINDS
 from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
 from dpnoise_papers.claims.references import REFERENCE, render
@@ -29,9 +37,9 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.published import Published
 
 _NAMED = 3  # changed settings that the first lines name
+PLAIN = (REPRODUCED, DIFFERS)  # reasons that say no more than their word
 SUFFIX = ".headlines.yaml"
 MOST_WORDS = 950  # two printed pages
-REPORT = "../report.html"
 _Text = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -57,7 +65,7 @@ def markdown(
         "",
         *_warning(changed),
         "What the papers print, against this run. The two tables count only what a paper itself",
-        "prints, by paper and form; a finding is one error, in however many assertions it shows.",
+        "prints, by paper and form; a finding is one, in however many assertions it shows.",
         "",
         _table(headline(verdicts)),
         "",
@@ -122,7 +130,7 @@ def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Counts of what each paper itself prints, and of all.
 
     Columns paper, each verdict that occurs, assertions, and findings: of several assertions that
-    fail by one error, one.
+    are not reproduced for one reason, one.
     """
     return _own(verdicts, "paper", list(dict.fromkeys(verdicts["paper"])))
 
@@ -144,8 +152,25 @@ def _own(verdicts: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFr
 
 
 def findings(verdicts: pd.DataFrame) -> int:
-    """Number of errors behind the claims that fail, whether or not a correction holds."""
+    """Number of findings behind the claims that are not reproduced."""
     return int(verdicts["finding"].replace("", None).nunique())
+
+
+def kinds_of_findings(verdicts: pd.DataFrame) -> dict[str, int]:
+    """How many findings there are of each kind.
+
+    'proved wrong' has a theorem that a counterexample refutes or a print whose correction holds,
+    'inferred' holds as we infer that it was meant, and of the rest ours is 'not matched'.
+    """
+    found = {"proved wrong": 0, "inferred": 0, "not matched": 0}
+    for name, rows in verdicts.groupby("finding"):
+        reasons = set(rows["reason"])
+        proofs = reasons & set(CORRECTED.values()) - {INFERENCE}
+        refuted = (rows["form"] == "theorem") & (rows["reason"] == DIFFERS)
+        kind = "proved wrong" if proofs or refuted.any() else "not matched"
+        kind = "inferred" if kind == "not matched" and INFERENCE in reasons else kind
+        found[kind] += bool(name)
+    return found
 
 
 def _other_kinds(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +190,7 @@ def _causes(
 ) -> list[str]:
     """Lines on why claims do not hold: each finding once."""
     lines = ["", "## Causes", "", "Why claims are not reproduced, each finding once."]
-    open_ = verdicts[(verdicts["cause"] != "") | ~verdicts["verdict"].isin((REPRODUCED, NOT_RUN))]
+    open_ = verdicts[(verdicts["cause"] != "") | ~verdicts["verdict"].isin((REPRODUCED, CANNOT))]
     named = open_["cause"].str.split(";")
     for paper in dict.fromkeys(cause.paper for cause in causes):
         lines += ["", f"### {paper}", ""]
@@ -175,7 +200,7 @@ def _causes(
             lines += [text + render(cause.evidence, tables)]
             lines += [
                 f"  - {word}: {', '.join(group['id'])}."
-                for word, group in rows.groupby("verdict", sort=False)
+                for word, group in rows.groupby("reason", sort=False)
             ] or ["  - explains nothing in this run"]
     orphans = list(open_["id"][open_["cause"] == ""])
     if orphans:
@@ -185,11 +210,22 @@ def _causes(
 
 def _shown(group: pd.DataFrame) -> pd.DataFrame:
     """Columns of verdicts that the page shows."""
-    columns = ["verdict", "printed", "ours", "uncertainty", "soft", "statement", "kind", "id"]
+    columns = [
+        "verdict",
+        "reason",
+        "printed",
+        "ours",
+        "uncertainty",
+        "soft",
+        "statement",
+        "kind",
+        "id",
+    ]
     pairs = zip(group["uncertainty"], group["printed"], strict=True)
     texts = [_error(se, printed) for se, printed in pairs]
     return (
         group[columns]
+        .assign(reason=group["reason"].replace(PLAIN, ""))
         .assign(uncertainty=texts, soft=group["soft"].replace({"yes": "soft", "no": ""}))
         .rename(columns={"uncertainty": "standard error"})
     )
@@ -257,30 +293,26 @@ def texts(folder: Path) -> list[str]:
     return [one.text for told in read_headlines(folder).values() for one in told.headlines]
 
 
-def standing(verdicts: Sequence[str]) -> str:
-    """What the verdicts on the rows of a claim say of it, in a word.
+def standing(rows: pd.DataFrame) -> str:
+    """What the verdicts on all rows of a claim say of it: columns verdict, reason and form.
 
-    Examples
-    --------
-    >>> standing(["reproduced", "reproduced"])
-    'stands'
-    >>> standing(["reproduced", "misprint"])
-    'stands in part'
-    >>> standing(["undecided", "not run"])
-    'open'
+    A claim stands if every row is reproduced, and does not if none is and most are not. It stands
+    in part where some rows are reproduced beside others that are not, or beside fewer open ones,
+    and is open else. Where numbers alone are not reproduced and all orderings are, it says so.
     """
-    known = [word for word in verdicts if word == REPRODUCED or word in FAILS]
-    if not known:
-        return "open" if set(verdicts) != {NOT_RUN} else "not judged"
-    if all(word == REPRODUCED for word in known):
-        if len(known) == len(verdicts):
-            return "stands"
-        mostly = 2 * len(known) >= len(verdicts)
-        return "stands as far as it could be judged" if mostly else "open for the most part"
-    if all(word in FAILS for word in known):
-        corrected = all(word in CORRECTED.values() for word in known)
-        return "stands as corrected" if corrected else "does not stand"
-    return "stands in part"
+    holds, fails = rows["verdict"] == REPRODUCED, rows["verdict"] == NOT_REPRODUCED
+    if holds.all():
+        return "stands"
+    if (rows["verdict"] == CANNOT).all():
+        return "not judged"
+    if fails.any() and (holds | rows["reason"].isin(CORRECTED.values())).all():
+        return "stands as corrected"
+    orderings = rows["form"] == "ordering"
+    if fails.any() and orderings.any() and (rows["form"][~holds] == "number").all():
+        return "numbers do not stand but the ordering does"
+    if holds.any():
+        return "stands in part" if fails.any() or 2 * holds.sum() >= len(rows) else "open"
+    return "does not stand" if 2 * fails.sum() > len(rows) else "open"
 
 
 def page(name: str, told: Headlines, verdicts: pd.DataFrame, numbers: Mapping[str, str]) -> str:
@@ -288,31 +320,33 @@ def page(name: str, told: Headlines, verdicts: pd.DataFrame, numbers: Mapping[st
 
     ValueError names every row that has no verdict and every reference without a number.
     """
-    words: dict[str, str] = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
+    known = verdicts.set_index("id")
     wanted = [ref[1] for one in told.headlines for ref in REFERENCE.finditer(one.text)]
-    missing = [row for one in told.headlines for row in one.rows if row not in words]
+    missing = [row for one in told.headlines for row in one.rows if row not in known.index]
     missing += [one for one in wanted if numbers.get(one, UNKNOWN) == UNKNOWN]
     if missing:
         raise ValueError(f"{name}{SUFFIX}: the recorded run has no {'; '.join(missing)}")
-    rows = {row for one in told.headlines for row in one.rows}
-    papers = set(verdicts["paper"][verdicts["id"].isin(rows)])
+    named = {row for one in told.headlines for row in one.rows}
+    papers = set(verdicts["paper"][verdicts["id"].isin(named)])
     own = verdicts[verdicts["paper"].isin(papers) & (verdicts["kind"] == "printed")]
     counts = own["verdict"].value_counts()
     said = ", ".join(f"{counts[word]} {word}" for word in LEGEND if word in counts)
     lines = [
         f"# {told.title}",
         "",
-        f"{one_line(told.about)} Of {len(own)} assertions that it prints: {said}; errors found:",
-        f"{findings(own)}. Claims by weight, each with what stands of it; the links lead to the",
-        "page with every number beside its figure, docs/report.html, and every sentence of the",
-        "text is listed with its verdict on a page of the site.",
+        one_line(told.about),
+        "",
+        f"It prints {len(own)} assertions that are judged: {said}.",
+        f"Behind what is not reproduced stand {findings(own)} findings.",
+        "",
+        "The claims follow by weight, each with what stands of it. The page docs/report.html of",
+        "the recorded run has every number beside its figure.",
         "",
     ]
     for number, one in enumerate(told.headlines, start=1):
-        judged = [words[row] for row in one.rows]
-        link = f'<a href="{REPORT}#{one.rows[0]}">{standing(judged)}</a>'
-        count = f" ({judged.count(REPRODUCED)} of {len(judged)} rows reproduced)"
+        rows = known.loc[one.rows]
+        count = f" ({int((rows['verdict'] == REPRODUCED).sum())} of {len(rows)} rows reproduced)"
         text = REFERENCE.sub(lambda match: numbers[match[1]], one.text)
-        shown = count if len(judged) > 1 else ""
-        lines += [f"{number}. **{one_line(one.claim)}** {link}{shown}. {one_line(text)}", ""]
+        label = f"*{standing(rows)}*{count if len(rows) > 1 else ''}"
+        lines += [f"{number}. **{one_line(one.claim)}** {label}. {one_line(text)}", ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -190,105 +190,65 @@ JOINT = (
     ),
 )
 TABLE_3 = (
-    Item(  # Table III and what surrounds it: one job for each data set, then all together
-        id="table-3-sweep",
+    Item(  # Table III and the slides' curves: one job for each data set, then all together
+        id="table-3-runs",
         table=Table(
-            function=".table_3.protocols.sweep",
+            function=".table_3.replicates.replications",
             settings=("table_3",),
             parts="table_3.tasks",
             for_each=True,
             data=("{part}",),
-            makes=("table-3/{part}-sweep", "table-3/{part}-chosen"),
+            makes=("table-3/{part}",),
+            threads=8,
+            memory=3000,
+            minutes=30,
+        ),
+    ),
+    Item(
+        id="table-3-curves",
+        table=Table(
+            function=".table_3.replicates.curves",
+            settings=("table_3",),
+            parts="table_3.tasks",
+            for_each=True,
+            data=("{part}",),
+            makes=("table-3-curves/{part}",),
             threads=8,
             memory=2000,
-            minutes=20,
         ),
     ),
     Item(
         id="table-3",
         caption="Private coordinate descent with Gaussian and with flipped Huber noise: normalised "
-        "squared error of the coefficients and test error. In the figure each data set is in "
-        "units of the number printed for the Gaussian. Open circles are printed, dots are our "
-        "medians with an interval that holds 99 % of the replications, and the marks at the "
-        "right give the verdict on each number. The table also lists the noise parameters that "
-        "the calibration selected: where alpha = 0 the two mechanisms are one.",
+        "squared error of the coefficients (NMSE), test error and, at the right, the ratio of the "
+        "two NMSE. The whole protocol is replicated with partitions and noise of its own: dots "
+        "are medians, bars hold 99 % of the replications, open marks are printed. NMSE and test "
+        "error are in units of the number printed for the Gaussian. The page gives the place of each "
+        "printed number among the replications, the probability of the printed gain by seeds "
+        "alone, and what other choices that the paper leaves open do.",
         table=Table(
-            function=".table_3.protocols.table_3",
+            function=".table_3.replicates.table_3",
             parts="table_3.tasks",
-            reads=("table-3/{part}-chosen",),
+            reads=("table-3/{part}",),
             statuses=True,
-            makes=("table-3", "table-3-honest"),
+            claims=True,
         ),
         page=Page(function=".table_3.figures.pages", claims=True, formats=("md", "tex")),
-        figure=Figure(
-            function=".table_3.figures.table_3", reads=("table-3-replicates",), printed=("table-3",)
-        ),
+        figure=Figure(function=".table_3.figures.table_3", printed=("table-3",)),
     ),
     Item(
-        id="table-3-ablation-runs",
-        more=True,
+        id="table-3-joint",
+        caption="Each column of Table III as a whole: the p-value of its eight printed numbers as one "
+        "more replication of a reading. Readings that contradict a Gaussian column are not "
+        "the authors'; the others judge the columns of flipped Huber noise.",
         table=Table(
-            function=".table_3.protocols.variants",
-            settings=("table_3", "table_3_ablation"),
+            function=".table_3.joint.joint",
+            settings=("table_3",),
             parts="table_3.tasks",
-            for_each=True,
-            data=("{part}",),
-            makes=("table-3-ablation/{part}",),
-            threads=8,
-            memory=2000,
-            minutes=20,
-        ),
-    ),
-    Item(
-        id="table-3-ablation",
-        more=True,
-        caption="Table III with one unprinted choice changed at a time, ranked by the mean of "
-        "abs(log(ours / printed)) over all its numbers. 'chosen' is the setting of "
-        "config.yaml, one for all rows together; variants within a few hundredths of each "
-        "other cannot be told apart on five trials.",
-        table=Table(
-            function=".table_3.protocols.ranking",
-            settings=(),
-            parts="table_3.tasks",
-            reads=("table-3-ablation/{part}",),
+            reads=("table-3/{part}",),
             claims=True,
         ),
-        page=Page(
-            function=".table_3.figures.ablation_page",
-            parts="table_3.tasks",
-            reads=("table-3-ablation", "table-3-ablation/{part}"),
-            claims=True,
-        ),
-    ),
-    Item(
-        id="table-3-replicates-runs",
-        table=Table(
-            function=".table_3.replicates.replications",
-            settings=("table_3", "table_3_replicates"),
-            parts="table_3.tasks",
-            for_each=True,
-            data=("{part}",),
-            makes=("table-3-replicates/{part}",),
-            threads=8,
-            memory=3000,
-            minutes=20,
-        ),
-    ),
-    Item(
-        id="table-3-replicates",
-        caption="The whole protocol of Table III with independent partitions and noise, many times: "
-        "where each printed number lies among the replications, how probable the printed gain "
-        "is by seeds alone, the mean gain, and what other readings of what the paper leaves open, "
-        "alone and together, do to the Gaussian row, which is the control, and to the gain.",
-        table=Table(
-            function=".table_3.replicates.summary",
-            parts="table_3.tasks",
-            reads=("table-3-replicates/{part}",),
-            statuses=True,
-            claims=True,
-        ),
-        page=Page(function=".table_3.figures.replicates_page"),
-        figure=Figure(function=".table_3.figures.replicates"),
+        page=Page(function=".table_3.figures.joint_page"),
     ),
 )
 STATEMENTS = (

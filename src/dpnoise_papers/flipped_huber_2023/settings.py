@@ -10,12 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from dpnoise_papers.flipped_huber_2023.table_3.settings import (
-    Table3,
-    Table3Ablation,
-    Table3Replicates,
-    check_together,
-)
+from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 from dpnoise_papers.settings import (
     Delta,
     DeltaGrid,
@@ -417,8 +412,6 @@ class Settings(Section):
     lemma_7: Lemma7
     limit: Limit
     table_3: Table3
-    table_3_replicates: Table3Replicates
-    table_3_ablation: Table3Ablation
 
     @model_validator(mode="after")
     def _figure_4_can_be_compared(self) -> Settings:
@@ -433,9 +426,4 @@ class Settings(Section):
     def _budgets_of_joint_noise_are_those_of_gain(self) -> Settings:
         if unknown := set(self.joint_noise.budgets) - set(self.gain.budgets):
             raise ValueError(f"joint_noise.budgets: expected budgets of gain, got {unknown}")
-        return self
-
-    @model_validator(mode="after")
-    def _sections_of_table_3_fit(self) -> Settings:
-        check_together(self.table_3, self.table_3_replicates, self.table_3_ablation)
         return self

@@ -125,7 +125,7 @@ DESCENT = Item(
         function=".tables.descent_curves",
         settings=(),
         parts="flipped_huber_2023.table_3.tasks",
-        reads=("flipped-huber-2023/table-3/{part}-sweep",),
+        reads=("flipped-huber-2023/table-3-curves/{part}",),
     ),
     figure=Figure(function=".figures.descent_curves"),
 )

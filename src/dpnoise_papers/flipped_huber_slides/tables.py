@@ -1,8 +1,8 @@
 """Result tables of flipped-huber-slides: densities, parameters of least variance, and DP-CD curves.
 
-The slides show private coordinate descent at epsilon = 1, delta = 1/N^2. The sweeps of Table III
-of flipped-huber-2023 hold every (passes, step, clip); a curve is the smallest mean error over steps
-and clips at each number of passes, with the standard error of that configuration.
+The slides show private coordinate descent at epsilon = 1, delta = 1/N^2. A curve is the smallest
+mean error over steps and clips at each number of passes, with the standard error of that
+configuration; it is computed beside Table III of flipped-huber-2023.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Huber, Laplace, Noise, Staircase
 from dpnoise_papers.flipped_huber_2023.tables.variances import delta_of
 from dpnoise_papers.grids import describe, parameters, symmetric
+from dpnoise_papers.pages import together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     )
 
 _JUST_OUTSIDE = 1.0 + 1e-9
-COLUMNS = ["dataset", "mechanism", "passes", "nmse", "nmse_se", "test_error", "test_error_se"]
 
 
 def huber_density(settings: HuberDensity) -> pd.DataFrame:
@@ -179,22 +179,13 @@ def largest_each(copies: int, epsilon: float, delta: float) -> float:
     return float(root)
 
 
-def descent_curves(sweeps: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the best error by passes.
-
-    Columns dataset, mechanism, passes, nmse, nmse_se, test_error and test_error_se, one row per
-    data set, mechanism and number of passes: the configuration with the smallest nmse.
+def descent_curves(curves: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the best error by passes, of all data sets together.
 
     Parameters
     ----------
-    sweeps : mapping of str to DataFrame
-        By data set, the configurations of Table III with their errors; a data set that could not
-        be had is without rows, and is left out here.
+    curves : mapping of str to DataFrame
+        By data set, as `dpnoise_papers.flipped_huber_2023.table_3.replicates.curves` returns it; a
+        data set that could not be had is without rows.
     """
-    parts = []
-    for dataset, sweep in sorted(sweeps.items()):
-        if sweep.empty:
-            continue
-        best = sweep.loc[sweep.groupby(["mechanism", "passes"])["nmse"].idxmin()]
-        parts.append(best.assign(dataset=dataset)[COLUMNS])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
+    return together(curves).sort_values(["dataset", "mechanism", "passes"], ignore_index=True)

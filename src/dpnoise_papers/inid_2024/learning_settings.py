@@ -46,10 +46,26 @@ _MAXIMUM_AT_ONCE = 2000  # descents with one step; each fits all samples of a da
 
 
 class Unions(Section):
-    """Other data models of Table III: unions of so many random subspaces."""
+    """Other data models of Table III, beside a product: unions of so many random subspaces."""
 
     counts: Distinct[Annotated[int, Field(ge=1)]]
     variants: Variants
+    trials: PcaTrials
+
+
+class PcaModels(Section):
+    """Data models of Table III, each with draws of one data set for all trials.
+
+    Attributes
+    ----------
+    subspaces : tuple of int
+        Numbers of equal subspaces whose dimensions add up to the rank.
+    draws, trials : int
+        Draws of the data, and trials of the noise on each.
+    """
+
+    subspaces: Distinct[Annotated[int, Field(ge=1)]]
+    draws: PcaTrials
     trials: PcaTrials
 
 
@@ -62,6 +78,8 @@ class Pca(Seeded):
         N, M and r.
     delta : float
         Of Gaussian noise, and of the variant 'approximate'; other Laplace noise has 0.
+    subspaces : int
+        Of the data; their dimensions, as equal as can be, add up to the rank.
     trials : int
         Each with data of its own.
     variants : tuple of str
@@ -73,6 +91,7 @@ class Pca(Seeded):
     samples: Annotated[int, Field(ge=2, le=20_000)]
     features: PcaFeatures
     rank: Annotated[int, Field(ge=1)]
+    subspaces: Annotated[int, Field(ge=1)]
     epsilons: Distinct[PcaEpsilon]
     delta: Delta
     trials: PcaTrials
@@ -83,8 +102,8 @@ class Pca(Seeded):
     def _fit(self) -> Pca:
         if self.rank >= min(self.features, self.samples):
             raise ValueError("expected a rank below the numbers of samples and features")
-        if max(self.others.counts) > self.rank:
-            raise ValueError("expected no more subspaces (others.counts) than the rank")
+        if max(self.subspaces, *self.others.counts) > self.rank:
+            raise ValueError("expected no more subspaces than the rank")
         return self
 
 

@@ -12,6 +12,7 @@ from dpnoise_papers.inid_2024.learning_settings import (
     ImprovedDescent,
     Noise,
     Pca,
+    PcaModels,
     PcaSensitivities,
     PrivateTraining,
     check_together,
@@ -215,6 +216,7 @@ class Settings(Section):
     theorem_7: Theorem7
     theory: Theory
     table_3: Pca
+    table_3_models: PcaModels
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
     table_4_digits: PrivateTraining
@@ -225,4 +227,8 @@ class Settings(Section):
     @model_validator(mode="after")
     def _sections_fit(self) -> Settings:
         check_together(self.improved_descent, self.descent_orders)
+        rank = self.table_3.rank
+        if uneven := [one for one in self.table_3_models.subspaces if rank % one]:
+            expected = f"divisors of table_3.rank = {rank}"
+            raise ValueError(f"table_3_models.subspaces: expected {expected}, got {uneven}")
         return self

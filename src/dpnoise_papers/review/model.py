@@ -40,9 +40,10 @@ UNKNOWN = "not recorded"
 class ClaimView:
     """One claim: what is printed where, ours, the verdict and what it rests on.
 
-    `item` is its item as 'paper/item', `error` our standard error, `allowed` where a value would be
-    reproduced, `soft` that this is wide for what is printed, `corrected` what should have been
-    printed, where a correction holds.
+    `item` is its item as 'paper/item', `assumptions` are its own and `shared` those of its
+    paragraph, `error` is our standard error, `allowed` where a value would be reproduced, `soft`
+    that this is wide for what is printed, `corrected` what should have been printed, where a
+    correction holds.
     """
 
     id: str
@@ -53,6 +54,8 @@ class ClaimView:
     where: str
     quote: str
     statement: str
+    assumptions: tuple[str, ...]
+    shared: tuple[str, ...]
     printed: str
     ours: str
     error: str
@@ -60,6 +63,7 @@ class ClaimView:
     soft: bool
     corrected: str
     verdict: str
+    reason: str
     why: str
     causes: tuple[str, ...]
     bar: Markup | None
@@ -103,6 +107,11 @@ class ItemView:
     choices: tuple[Choice, ...]
     making: Making | None
 
+    @property
+    def assumptions(self) -> list[str]:
+        """What the paragraphs of its claims assume, each once."""
+        return list(dict.fromkeys(one for claim in self.claims for one in claim.shared))
+
 
 @dataclass(frozen=True, kw_only=True)
 class CauseView:
@@ -139,9 +148,11 @@ class PaperView:
 class Page:
     """The whole page; `others` are kind, paper and counts of what the papers do not print.
 
+    `lead` is the account of all verdicts in three sentences, as README has it.
     `credits` are the attributions of the data.
     """
 
+    lead: str
     stamp: Stamp
     papers: tuple[PaperView, ...]
     totals: Counts

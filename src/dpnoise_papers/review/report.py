@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from dpnoise_papers.claims.judge import CORRECTED, LEGEND, SIGNS, bands
 from dpnoise_papers.claims.published import KINDS, read_published
 from dpnoise_papers.claims.quantity import read_tables
-from dpnoise_papers.claims.references import named_tables, render
+from dpnoise_papers.claims.references import VERDICTS, named_tables, render
+from dpnoise_papers.claims.report import PLAIN
 from dpnoise_papers.data.registry import attributions
-from dpnoise_papers.pages import from_template
+from dpnoise_papers.pages import from_template, one_line
 from dpnoise_papers.result_files import read_table
 from dpnoise_papers.review.documents import (
     bar,
@@ -91,6 +92,7 @@ def report(
     """
     known = read_published(published)
     findings = read_findings(Path(published) / FINDINGS)
+    headline = Path(published) / "headline.md"
     named = named_tables(known, *(finding.text for finding in findings))
     tables = read_tables([path for path in named if not optional.get(path)], folders.results)
     document = Path(choices)
@@ -100,6 +102,7 @@ def report(
         published=known,
         verdicts=read_table(folders.results / "verdicts.csv"),
         tables=tables,
+        headline=headline.read_text(encoding="utf-8") if headline.is_file() else "",
         findings=findings,
         choices=read_choices(document.read_text(encoding="utf-8")) if document.is_file() else [],
         stamp=stamp(
@@ -125,6 +128,7 @@ def build(
     published: Published,
     verdicts: pd.DataFrame,
     tables: Mapping[str, pd.DataFrame],
+    headline: str,
     findings: Sequence[Finding],
     choices: Sequence[Choice],
     stamp: Stamp,
@@ -132,6 +136,7 @@ def build(
 ) -> Page:
     """Page of a run. `verdicts` is its table of verdicts, `tables` its result tables by path.
 
+    `headline` is the template of its first sentences.
     ValueError if the verdicts are not those of the claims in `published`.
     """
     claims = _claims(published.claims, verdicts, tables)
@@ -163,6 +168,7 @@ def build(
              if item.figure and items[name].picture is None]  # fmt: skip
     own = [claim for claim in claims if claim.kind == "printed"]
     return Page(
+        lead=one_line(render(headline, {VERDICTS: verdicts})),
         stamp=stamp,
         papers=tuple(_paper(paper.id, items, own) for paper in papers),
         totals=_counts(own),
@@ -206,8 +212,9 @@ def _claim(
     """One claim beside its row of the verdicts."""
     told = {str(name): str(value) for name, value in row.items()}
     percent = told["printed"].endswith("%")
-    misprint = told["verdict"] in CORRECTED.values()
+    misprint = told["reason"] in CORRECTED.values()
     corrected = claim.corrected.text if claim.corrected else claim.corrected_statement
+    statement, assumptions = parted(claim.statement)
     return ClaimView(
         id=claim.id,
         paper=claim.paper,
@@ -216,7 +223,9 @@ def _claim(
         kind=claim.kind,
         where=claim.place,
         quote=claim.quote,
-        statement=claim.statement,
+        statement=statement,
+        assumptions=assumptions,
+        shared=claim.assumptions,
         printed=told["printed"],
         ours=told["ours"],
         error=_number(float(told["uncertainty"]), percent=percent) if told["uncertainty"] else "",
@@ -224,12 +233,37 @@ def _claim(
         soft=told["soft"] == "yes",
         corrected=corrected if misprint else "",
         verdict=told["verdict"],
+        reason="" if told["reason"] in PLAIN else told["reason"],
         why=told["why"],
         causes=tuple(name for name in told["cause"].split(";") if name),
         bar=bar(band, _bar_words(claim, told, band)) if band else None,
         table=claim.result,
         evidence=evidence(claim, tables, band, misprint=misprint),
     )
+
+
+def parted(statement: str) -> tuple[str, tuple[str, ...]]:
+    """Statement without the brackets that end it, and what these assume, apart at semicolons.
+
+    Brackets inside of others, and those that do not end the statement, stay as they are.
+    """
+    depth, place = 0, len(statement)
+    # ends: the place falls
+    while statement.endswith(")") and place > 0:
+        place -= 1
+        depth += {")": 1, "(": -1}.get(statement[place], 0)
+        if depth == 0:
+            break
+    if depth or place in (0, len(statement)) or statement[place - 1] != " ":
+        return statement, ()
+    parts, depth = [""], 0
+    for sign in statement[place + 1 : -1]:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if sign == ";" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return statement[: place - 1], tuple(part.strip() for part in parts)
 
 
 def _bar_words(claim: Claim, told: Mapping[str, str], band: Band) -> str:

@@ -13,20 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise_papers.claims.findings import different_verdicts, read_texts
-from dpnoise_papers.claims.judge import DIFFERS, LEGEND, MISPRINT, NOT_RUN, REPRODUCED
+from dpnoise_papers.claims.judge import LEGEND, NOT_RUN, REPRODUCED
 from dpnoise_papers.claims.published import FORMS
-from dpnoise_papers.claims.report import findings
+from dpnoise_papers.claims.report import kinds_of_findings
 from dpnoise_papers.run.provenance import PROVENANCE, differing
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
+
     from dpnoise_papers.steps import Run
 
 RUN = "run.json"  # in docs/snapshot: machine and packages of the recorded run
 _NAMED = 5  # verdicts that the last line names
-_PLURAL = {DIFFERS: "differ", MISPRINT: "misprints"}
 
 
 class Outcome(NamedTuple):
@@ -49,13 +50,13 @@ def outcome(run: Run, snapshot: str | os.PathLike[str] = "docs/snapshot") -> Out
     provenance = _json(results / PROVENANCE)
     own = verdicts[verdicts["kind"] == "printed"]
     counts = own["verdict"].value_counts()
-    told = [f"{counts[word]} {_PLURAL.get(word, word)}" for word in LEGEND if word in counts]
+    told = [f"{counts[word]} {word}" for word in LEGEND if word in counts]
     if REPRODUCED in counts:
         forms = own["form"][own["verdict"] == REPRODUCED].value_counts()
         told[0] += f" ({', '.join(f'{forms[form]} {form}s' for form in FORMS if form in forms)})"
-    empty = list(own["id"][(own["verdict"] == NOT_RUN) & (own["optional"] == "no")])
+    empty = list(own["id"][(own["reason"] == NOT_RUN) & (own["optional"] == "no")])
     lines = [f"no value to judge: {', '.join(empty)}"] if empty else []
-    parts = [f"{len(own)} assertions printed: {', '.join(told)}; errors found: {findings(own)}"]
+    parts = [f"{len(own)} assertions printed: {', '.join(told)}; {_told(own)}"]
     if run.changed:
         parts.append(
             "settings are not the papers', so that nothing is compared with the recorded run"
@@ -77,6 +78,13 @@ def outcome(run: Run, snapshot: str | os.PathLike[str] = "docs/snapshot") -> Out
         parts.append(f"{len(other)} file(s) DIFFER from {PROVENANCE}: {'; '.join(other)}. Delete "
                      "them and run again")  # fmt: skip
     return Outcome([*lines, *lacking, "; ".join(parts)], int(bool(other or lacking)))
+
+
+def _told(verdicts: pd.DataFrame) -> str:
+    """Findings in words."""
+    kinds = kinds_of_findings(verdicts)
+    parts = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    return f"findings: {sum(kinds.values())}" + (f" ({parts})" if parts else "")
 
 
 def _reason(run: Mapping[str, Any], recorded: Mapping[str, Any], lacking: Sequence[str]) -> str:

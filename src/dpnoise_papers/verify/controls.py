@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise_papers.claims.judge import (
+    COMPATIBLE,
     CORRECTED,
+    DEPENDS,
     DIFFERS,
     EQUAL,
     NOT_RUN,
@@ -125,8 +127,10 @@ def _printed_and_corrected(claim: Claim) -> Iterator[tuple[str, Claim, str]]:
 
 
 def _verdict(claim: Claim, table: pd.DataFrame) -> str:
-    """Verdict on one claim by one table."""
-    return str(judge([claim], {claim.result: table})["verdict"].iloc[0])
+    """Reason of the verdict on one claim by one table; UNDECIDED for all that is open."""
+    found = judge([claim], {claim.result: table}).iloc[0]
+    is_open = found["verdict"] in (COMPATIBLE, DEPENDS) and found["reason"] != EQUAL
+    return UNDECIDED if is_open else str(found["reason"])
 
 
 def _changed(claim: Claim, before: str, band: Band) -> Iterator[tuple[str, Claim]]:

@@ -21,7 +21,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration import scalar as module
-from dpnoise.calibration.budget import Budget
+from dpnoise.calibration.budget import Target
 from dpnoise.calibration.scalar import _FAMILIES, kink_shape, laplace_scale
 from dpnoise.calibration.search import scale_optimum
 from dpnoise.noise import FAMILIES as KNOWN
@@ -357,7 +357,7 @@ def test_an_unregistered_class_and_two_parameters_without_a_method_are_refused(m
 def test_the_scale_of_known_families(dimension):
     """The general search finds what closed forms and exact profiles say."""
     for epsilon, delta in [(1.0, 1e-6), (0.2, 0.01), (3.0, 0.3)]:
-        budget = Budget(epsilon, delta, 2.0, dimension)
+        budget = Target(epsilon, delta, 2.0, dimension)
         gaussian = scale_optimum(Gaussian(1.0), budget).noise
         sigma = gaussian_sigma(epsilon, delta, 2.0 * np.sqrt(dimension))
         assert gaussian.sigma == pytest.approx(sigma, rel=1e-7)

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from dpnoise import L1, L2, AtMost, Box, Counts, LInf
+from dpnoise import L1, L2, AtMost, Box, Budget, BudgetExceededError, Counts, LInf
 from dpnoise.cli.program import program
 from dpnoise.mechanisms.compare import best, compare
 
@@ -91,6 +91,34 @@ def test_the_python_call_names_the_family():
     words = "best --l2 2 --of 3 --epsilon 1 --delta 1e-6 --relation replace-one --family gaussian"
     done = CliRunner().invoke(program, words.split())
     assert "delta=1e-06, error='variance', family='gaussian')\n" in done.stdout
+
+
+def test_noise_for_several_releases():
+    words = "best --at-most 2 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove --times 12"
+    answer = data(words)
+    ball = AtMost(2, of=3, relation="add-remove")
+    found = best(ball, epsilon=1.0, delta=1e-6, times=12)
+    assert (answer["request"]["times"], answer["variance"]) == (12, found.variance)
+    assert answer["promise"] == found.promise
+    budget = Budget(1.0, 1e-6)
+    budget.spend(found, times=12)  # and once more is too much
+    with pytest.raises(BudgetExceededError):
+        budget.spend(found)
+    assert "times=12" in CliRunner().invoke(program, words.split()).stdout
+    one = data(words.removesuffix(" --times 12"))
+    assert one["request"]["times"] == 1
+    assert one["variance"] < found.variance
+
+
+@pytest.mark.parametrize("times", ["0", "-3", "1.5", "x"])
+def test_times_that_are_none_are_named_with_all_other_problems(times, tmp_path):
+    words = f"best --l2 1 --of 2 --epsilon -1 --times {times} --certificate {tmp_path}/c.json"
+    done = CliRunner().invoke(program, words.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    for part in ("epsilon", "--relation", "--times: expected a whole number of at least 1, got"):
+        assert part in done.stderr
+    assert "--certificate: expected none beside --times" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_figure_is_written(tmp_path):

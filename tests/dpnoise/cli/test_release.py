@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -250,3 +251,63 @@ def test_values_and_sizes_that_are_no_integers_are_refused_together(run, tmp_pat
     assert "got 1.5 in LInf" in done.stderr
     assert "-1.5" not in done.stderr
     assert not (tmp_path / "noisy.csv").exists()
+
+
+TABLE = "region,year,visitors\nnorth,2025,3\nsouth,2025,4\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "written"),
+    [
+        (TABLE, "--column visitors", ["name,visitors", "1,", "2,"]),
+        (TABLE, "--column visitors --names region", ["region,visitors", "north,", "south,"]),
+        (TABLE, "--column 3 --names 1", ["region,visitors", "north,", "south,"]),
+        (TABLE.replace("visitors", "income"), "--column income", ["name,income", "1,", "2,"]),
+        ("10115,3\n20095,4\n", "--column 2", ["name,value", "10115,", "20095,"]),
+        ("3,10115\n4,20095\n", "--column 1", ["name,value", "10115,", "20095,"]),
+        ("a,b,3\nc,d,4\n", "--column 3 --names 2", ["name,value", "b,", "d,"]),
+    ],
+)
+def test_one_of_several_columns_is_released_with_the_labels_of_another(
+    run, tmp_path, text, options, written
+):
+    done = run(text, *WORDS, *options.split())
+    assert done.exit_code == 0, done.output
+    lines = (tmp_path / "noisy.csv").read_text().splitlines()
+    assert len(lines) == len(written)
+    assert all(line.startswith(start) for line, start in zip(lines, written, strict=True)), lines
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "parts"),
+    [
+        (TABLE, "", ["got 3 columns: 'region', 'year', 'visitors'; --column"]),
+        (TABLE, "--header", ["got 3 columns: 'region', 'year', 'visitors'; --column"]),
+        (TABLE, "--no-header", ["got 3 columns; --column"]),
+        (TABLE, "--column x --names 4", ["--column in", "'visitors', or a number", "'x'", "'4'"]),
+        (TABLE, "--column 3 --names visitors", ["--names in", "another column than"]),
+        (TABLE, "--column visitors --no-header", ["a number from 1 to 3, got 'visitors'"]),
+        (TABLE, "--names region", ["got 3 columns"]),
+        (TABLE, "--column 3 --no-header", ["numbers with a decimal point", "line 1"]),
+        (TABLE + "west,9\n", "--column 3", ["3 columns in every row", "line 4"]),
+        (TABLE + "\nwest,2025,9\n", "--column 3", ["number in every row", "line 4"]),
+        (TABLE + "south,2025,9\n", "--column 3 --names 1", ["line 4 (as in line 3)"]),
+        ("north,south,ill\nsouth,west,7\n", "", ["got 3 columns; --column"]),
+        ("north,visit,ill\nsouth,visit,7\n", "", ["got 3 columns; --column"]),
+        ("10115,3\n20095,4\n", "", ["--column 2"]),
+    ],
+)
+def test_what_is_wrong_with_columns_is_said_without_a_value(run, text, options, parts):
+    done = run(text, *WORDS, *options.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert all(part in done.stderr for part in parts), done.stderr
+    assert not [word for word in ("north", "ill", "2025", "west") if word in done.stderr]
+
+
+@pytest.mark.parametrize("rows", ["x\n" * 50, "a,1\n" * 50, "b,x\nb,\n;,1\n" * 50])
+def test_a_dozen_bad_rows_are_named_and_the_others_counted(run, rows):
+    done = run("first,1\n" * ("," in rows) + rows, *WORDS)
+    assert done.exit_code == 2
+    named = re.findall(r"(?<!in )line \d+", done.stderr)
+    assert 8 <= len(named) <= 12
+    assert sum(map(int, re.findall(r"and (\d+) more", done.stderr))) + len(named) >= 49

@@ -87,7 +87,7 @@ def opposite():
 
 
 PAIRS = (huge, odd, constant, opposite)
-PUBLIC = {"feature_bounds": 3.0, "delta": DELTA, "passes": 2, "clip": 0.5}
+PUBLIC = {"feature_bounds": 3.0, "delta": DELTA, "passes": 2, "clip": 0.115}
 LINEAR = DPLinearRegression(target_bound=1.0, **PUBLIC)
 LOGISTIC = DPLogisticRegression(classes=(0, 1), **PUBLIC)
 RUNS = {DPLinearRegression: 1000, DPLogisticRegression: 600}  # that find a quarter of the noise
@@ -214,8 +214,8 @@ def constants_from_the_data(monkeypatch):
 
     def leaky(X, *args, **settings):
         problem = plain(X, *args, **settings)
-        X = np.where(np.isfinite(X), X, 0.0).clip(-1e15, 1e15)
-        mean = np.append(np.mean(X**2, axis=0), 1.0)[: problem.coordinates]
+        unit = np.where(np.isfinite(X), X, 0.0).clip(-1e15, 1e15) / settings["ranges"].half
+        mean = np.append(np.mean(unit**2, axis=0), 1.0)[: problem.coordinates]
         return replace(problem, smoothness=mean)
 
     monkeypatch.setattr(estimators, "bounded_problem", leaky)
@@ -244,7 +244,7 @@ def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alo
     other = X.copy()
     other[0] = 50.0
     public = {"feature_bounds": 100.0, "feature_scales": 1.0, "target_bound": 100.0}
-    model = DPLinearRegression(epsilon=0.1, fit_intercept=False, **public)
+    model = DPLinearRegression(epsilon=0.1, fit_intercept=False, passes=10, clip=0.01, **public)
 
     def mechanism(features, rng):
         with warnings.catch_warnings():

@@ -21,15 +21,19 @@ from dpnoise._validation import Problems
 from dpnoise.learn.estimators import (
     DPLinearRegression,
     DPLogisticRegression,
+    chosen_descent,
     label_codes,
     public_labels,
 )
 from dpnoise.learn.pipelines import DPPCA
-from dpnoise.learn.safeguards import SeededNoiseWarning
+from dpnoise.learn.safeguards import SeededNoiseWarning, SmallBudgetWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, zcdp
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::dpnoise.learn.safeguards.{one}Warning")
+    for one in ("SeededNoise", "SmallBudget")
+]
 
 rng = np.random.default_rng(21)
 X = rng.normal(size=(120, 3)) * [0.5, 1.0, 2.0] + [0.5, 0.0, 0.0]
@@ -141,7 +145,7 @@ def test_probabilities_do_not_overflow():
 def test_every_update_together_keeps_the_budget(
     estimator, mechanism, fit_intercept, epsilon, delta
 ):
-    """Recomputed from the noise of each update against 2 C_i / N, with public M_i."""
+    """Recomputed from the noise of each update against 2 C_i / N, C_i = clip s_i / b_i."""
     model = of(
         estimator,
         epsilon=epsilon,
@@ -157,8 +161,7 @@ def test_every_update_together_keeps_the_budget(
     target_delta = 120**-2 if delta is None else delta
     assert model.noise_.epsilon <= epsilon
     assert model.noise_.delta == target_delta
-    M = np.append(np.square(SCALES), 1.0)[:K]
-    true = 2 * 0.7 * np.sqrt(M / M.sum()) / 120
+    true = 2 * 0.7 * np.append(np.divide(SCALES, BOUNDS["feature_bounds"]), 1.0)[:K] / 120
     assert model.sensitivities_ == pytest.approx(true, rel=1e-6)
     assert np.all(model.sensitivities_ > true)
     noises = [model.noise_.scaled(size) for size in model.sensitivities_]
@@ -175,7 +178,7 @@ def test_every_update_together_keeps_the_budget(
 
 @mechanisms
 def test_released_weights_follow_the_certified_noise(mechanism):
-    """With target 0 the weight is minus step / M times the noise of the account.
+    """With target 0 the weight is minus step times the noise of the account, in units of bounds.
 
     Kolmogorov-Smirnov on 500 fits; false-alarm rate 1e-4, the seeds are fixed. Noise too large
     or too small by half would be noticed.
@@ -187,7 +190,7 @@ def test_released_weights_follow_the_certified_noise(mechanism):
     weights = [
         model.set_params(random_state=seed).fit(x, np.zeros(120)).coef_[0] for seed in range(500)
     ]
-    drawn = model.noise_.scaled(model.sensitivities_[0]).scaled(0.3 / 3.0**2)
+    drawn = model.noise_.scaled(model.sensitivities_[0]).scaled(0.3 / 3.0)
     assert stats.kstest(weights, drawn.cdf).pvalue > 1e-4
     assert stats.kstest(np.abs(weights), lambda t: 2 * drawn.scaled(1.5).cdf(t) - 1).pvalue < 1e-4
     assert stats.kstest(np.abs(weights), lambda t: 2 * drawn.scaled(0.6).cdf(t) - 1).pvalue < 1e-4
@@ -209,7 +212,8 @@ def test_random_state_fixes_the_weights(estimator):
 def test_settings_reach_the_descent(estimator):
     """Each of them changes the weights, and only the settings do."""
     y = TARGETS[estimator]
-    base = of(estimator, random_state=1, penalty="l2", strength=0.1).fit(X, y)
+    settings = {"penalty": "l2", "strength": 0.1, "passes": 10, "clip": 1.0}
+    base = of(estimator, random_state=1, **settings).fit(X, y)
     for change in (
         {"epsilon": 2.0},
         {"delta": 1e-9},
@@ -393,6 +397,91 @@ def test_labels_of_many_types(classes, y):
     model.fit(features, y)
     assert model.classes_.tolist() == sorted(classes)
     assert np.array_equal(model.predict(features), np.asarray(y))
+
+
+@estimators
+@pytest.mark.parametrize("epsilon", [2.0, math.inf])
+def test_the_units_of_features_and_targets_do_not_matter(estimator, epsilon):
+    """By powers of two, so that the mapping to [-1, 1] has the same bits."""
+    settings = {"epsilon": epsilon, "random_state": 1, "penalty": "l2"}
+    units, y = np.array([64.0, 1.0, 0.125]), TARGETS[estimator]
+    if estimator is DPLinearRegression:
+        settings |= {"fit_intercept": False}
+    plain = of(estimator, strength=0.0, **settings).fit(X, y)
+    public = {name: np.multiply(value, units) for name, value in BOUNDS.items()}
+    other = clone(plain).set_params(**public).fit(X * units, y)
+    assert np.array_equal(other.predict(X * units), plain.predict(X))
+    assert np.array_equal(other.coef_ * units, plain.coef_)
+    if estimator is DPLinearRegression:
+        scaled = clone(plain).set_params(target_bound=40.0).fit(X, 4.0 * REAL)
+        assert np.array_equal(scaled.coef_, 4.0 * plain.coef_)
+
+
+def test_bounds_that_are_not_about_zero_are_ranges():
+    """As data shifted to the middle, and back: one more release would be needed without."""
+    settings = {"epsilon": 3.0, "random_state": 2, "passes": 20, "feature_scales": SCALES}
+    half, middle = np.array(BOUNDS["feature_bounds"]), np.array([8.0, -16.0, 0.0])
+    ranges = np.column_stack([middle - half, middle + half])
+    plain = DPLinearRegression(feature_bounds=half, target_bound=10.0, **settings).fit(X, REAL)
+    moved = DPLinearRegression(feature_bounds=ranges, target_bound=(22.0, 42.0), **settings)
+    moved.fit(X + middle, REAL + 32.0)
+    assert moved.coef_ == pytest.approx(plain.coef_, rel=1e-5)
+    assert moved.predict(X + middle) == pytest.approx(plain.predict(X) + 32.0, rel=1e-6)
+    around = clone(moved).set_params(fit_intercept=False).fit(X + middle, REAL + 32.0)
+    wide = np.abs(ranges).max(axis=1)
+    same = clone(moved).set_params(feature_bounds=wide, target_bound=42.0, fit_intercept=False)
+    assert np.array_equal(same.fit(X + middle, REAL + 32.0).coef_, around.coef_)
+    assert around.intercept_ == 0.0
+    with pytest.raises(ValueError, match=r"feature_bounds: expected bounds b .* low < high"):
+        clone(moved).set_params(feature_bounds=ranges[:, ::-1]).fit(X, REAL)
+
+
+def test_defaults_reach_the_fit_that_the_class_allows():
+    """Two reported cases: bounds of different sizes, and labels at a large epsilon."""
+    draws = np.random.default_rng(4)
+    features = draws.uniform(-1.0, 1.0, size=(5000, 2)) * [100.0, 1.0]
+    target = features @ [0.03, 2.0] + draws.normal(scale=0.1, size=5000)
+    model = DPLinearRegression(feature_bounds=[100.0, 1.0], target_bound=6.0, epsilon=1e6)
+    assert model.fit(features, target).score(features, target) > 0.99
+    assert model.set_params(epsilon=1.0).fit(features, target).score(features, target) > 0.95
+    labels = target + draws.logistic(size=5000) > 0.0
+    peer = LogisticRegression(C=math.inf).fit(features, labels).score(features, labels)
+    private = DPLogisticRegression(
+        classes=(False, True), feature_bounds=[100.0, 1.0], epsilon=1e7
+    ).fit(features, labels)
+    assert private.score(features, labels) > peer - 0.01
+
+
+def test_passes_and_clipping_grow_with_the_budget_and_what_is_set_stays():
+    chosen = [
+        chosen_descent(budget, most=1000, passes=None, clip=None)
+        for budget in (0.0, 1.0, 5.0, 31.5, 60.0, 105.0, 300.0, 1e9, math.inf)
+    ]
+    passes, clips, allowed = zip(*chosen, strict=True)
+    assert list(passes) == sorted(passes)
+    assert list(clips) == sorted(clips)
+    assert list(allowed) == sorted(allowed)
+    assert (passes[0], clips[0], allowed[0]) == (1, 0.3, -5.0)
+    assert (passes[-1], clips[-1]) == (1000, 1.0)
+    assert chosen_descent(31.5, most=1000, passes=None, clip=None)[:2] == (100, 0.3)
+    assert chosen_descent(60.0, most=1000, passes=7, clip=None)[:2] == (7, 1.0)
+    assert chosen_descent(60.0, most=1000, passes=None, clip=0.5)[:2] == (115, 0.5)
+    assert chosen_descent(1.0, most=1000, passes=3, clip=9.0)[:2] == (3, 9.0)
+
+
+@estimators
+@pytest.mark.filterwarnings("always::dpnoise.learn.safeguards.SmallBudgetWarning")
+def test_a_budget_that_is_too_small_warns_by_public_numbers_alone(estimator):
+    y, said = TARGETS[estimator], []
+    for features in (X, X * 0.0, X * math.nan):
+        with pytest.warns(SmallBudgetWarning, match="120 records and 4 coef") as caught:
+            of(estimator, epsilon=0.01).fit(features, y)
+        said.append([str(one.message) for one in caught])
+    assert said[0] == said[1] == said[2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of(estimator, epsilon=50.0).fit(X, y)
+        of(estimator, epsilon=math.inf).fit(X, y)
 
 
 @estimators

@@ -18,10 +18,12 @@ N = 40
 X = np.linspace(-1.0, 1.0, N)[:, None] * [1.0, 0.5]
 Y = X[:, 0] + 0.1
 FITS = {
-    "linear": lambda X, y: DPLinearRegression(feature_bounds=1.0, target_bound=2.0).fit(X, y),
-    "logistic": lambda X, _: DPLogisticRegression(feature_bounds=1.0, classes=(0, 1)).fit(
-        X, np.arange(N) % 2
-    ),
+    "linear": lambda X, y: DPLinearRegression(
+        feature_bounds=1.0, target_bound=2.0, epsilon=20.0
+    ).fit(X, y),
+    "logistic": lambda X, _: DPLogisticRegression(
+        feature_bounds=1.0, classes=(0, 1), epsilon=20.0
+    ).fit(X, np.arange(N) % 2),
     "DPPCA": lambda X, _: DPPCA(bound=2.0, relation="replace-one").fit(X),
     "dp_pca": lambda X, _: dp_pca(X, 1, epsilon=1.0, delta=1e-6, relation="replace-one"),
 }

@@ -42,7 +42,9 @@ SETS = [
     Counts(3, of=3, whole=False, relation="add-remove"),
     Counts(2, of=6, each=0.5, whole=False, relation="add-remove"),
     Counts(2, of=5, whole=False, relation="replace-one"),
-    Product(Counts(2, of=4, whole=False, relation="add-remove").geometry, LInf(0.4, 2)),
+    Product(
+        Counts(2, of=4, whole=False, relation="add-remove"), LInf(0.4, 2), relation="add-remove"
+    ),
 ]
 BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.3, 1e-6), (1.0, 1e-6), (1.0, 0.1)]
 

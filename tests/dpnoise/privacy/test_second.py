@@ -18,7 +18,7 @@ from dpnoise import (
     calibrate,
     privacy_profile,
 )
-from dpnoise.calibration.budget import Budget, certified_calibration, cross_checked
+from dpnoise.calibration.budget import Target, certified_calibration, cross_checked
 from dpnoise.noise import FAMILIES
 from dpnoise.privacy import accounts, second
 from dpnoise.privacy.accounts import SCALAR, VECTOR
@@ -139,7 +139,7 @@ def test_an_error_of_the_first_account_is_caught(monkeypatch, family, dimension)
 
     noise = calibrate(family, epsilon=1.0, delta=1e-4, dimension=dimension).noise.scaled(0.9999)
     monkeypatch.setattr(accounts, "known_profile", wrong)
-    budget = Budget(1.0, 1e-4, 1.0, dimension)
+    budget = Target(1.0, 1e-4, 1.0, dimension)
     found = certified_calibration(noise, budget)
     with pytest.raises(RuntimeError, match="accounts disagree"):
         cross_checked(found, budget)

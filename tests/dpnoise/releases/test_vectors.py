@@ -25,7 +25,9 @@ RADIAL = [
     RadialNoise(Counts(3, of=12, relation="add-remove"), 1.0),
     RadialNoise(Counts(4, of=4, relation="add-remove"), 1.0),
     RadialNoise(Counts(2, of=7, each=2.0, relation="replace-one"), 1.0),
-    RadialNoise(Product(Counts(2, of=3, relation="add-remove").geometry, L2(2.0, of=2)), 1.0),
+    RadialNoise(
+        Product(Counts(2, of=3, relation="add-remove"), L2(2.0, of=2), relation="add-remove"), 1.0
+    ),
     RadialNoise(Spheroid(2.0, 1.0, of=4), 1.0),
     RadialNoise(Product(Ellipsoid([[1.0, 1.0], [3.0, -1.0]]), LInf(2.0)), 1.0, power=1.5),
     RadialNoise(LInf(1.0, of=3), 1.0, bound=9.0),

@@ -85,7 +85,7 @@ def test_replacements_of_nonnegative_contributions_are_inside(given):
 def test_symmetric_contributions_double_the_set_and_back(given):
     assert replace_one(given).norm(2.0 * given.extreme_point) == pytest.approx(1.0, rel=1e-15)
     back = add_remove(replace_one(given))
-    assert (back.geometry, back.relation) == (given, "add-remove")
+    assert back == given.stating("add-remove")
 
 
 @pytest.mark.parametrize("contributions", ["symmetric", "nonnegative"])
@@ -111,8 +111,8 @@ def test_counts_say_themselves_what_is_contributed(m, K):
         assert add_remove(replaced, contributions=contributions) == added
         two = Product(added, L2(1.0, of=2, relation="add-remove"))
         assert replace_one(two, contributions=contributions).blocks[0] == replaced
-    with pytest.raises(ValueError, match="relation"):
-        replace_one(replaced.geometry)
+    with pytest.raises(ValueError, match="expected a set for 'add-remove'"):
+        replace_one(replaced)
     # Smaller than what is made of other sets for counts.
     wide = replace_one(AtMost(m, of=K, each=0.5), contributions="nonnegative")
     assert np.max(wide.norm(replaced.sample(200, random_state=1))) <= 1.0

@@ -97,7 +97,7 @@ def test_at_most_one_and_all_coordinates_are_the_l1_and_the_l_infinity_ball(K):
         assert np.allclose(given.norm(x), other.norm(x), rtol=1e-14)
         assert np.allclose(given.support(x), other.support(x), rtol=1e-13)
         assert given.log_volume == other.log_volume
-        volume, first, square = given._moments  # the general formulas too
+        volume, first, square = given.irwin_hall  # the general formulas too
         log_volume = K * math.log(4.0) + math.log(volume) - math.lgamma(K + 1)
         assert math.isclose(log_volume, other.log_volume, rel_tol=1e-12, abs_tol=1e-9)
         assert math.isclose(2.0 * first, other.mean_abs[0], rel_tol=1e-14)

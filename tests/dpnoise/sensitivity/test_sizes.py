@@ -17,10 +17,10 @@ ADDED, REPLACED = "add-remove", "replace-one"
 def counts(K):
     """Every kind of counts with K of them, as plain geometry."""
     for m in range(1, K + 1):
-        yield Counts(m, of=K, each=0.75, whole=False, relation=ADDED).geometry
-        yield Counts(m, of=K, each=1.5, whole=False, relation=REPLACED).geometry
+        yield Counts(m, of=K, each=0.75, whole=False, relation=ADDED)
+        yield Counts(m, of=K, each=1.5, whole=False, relation=REPLACED)
         if m < K:
-            yield Counts(m, of=K, exactly=True, relation=REPLACED).geometry
+            yield Counts(m, of=K, exactly=True, relation=REPLACED)
 
 
 def corners(ball):
@@ -83,7 +83,7 @@ def test_projections_hold_all_differences():
         points = corners(ball)
         for some in ([0], [1, 3], [2, 0, 1], [3, 2, 1, 0]):
             assert np.max(ball.restricted(some).norm(points[:, some])) <= 1.0
-    two = Product(Counts(2, of=3, relation=ADDED).geometry, L2(1.0, of=2))
+    two = Product(Counts(2, of=3, relation=ADDED), L2(1.0, of=2), relation=ADDED)
     assert two.restricted([1, 2, 4]).dimension == 3
     assert two.largest_norm_of(two) == 1
     assert two.largest_norm_of(Product(L1(1.0, 3), L2(1.0, 2))) == 1

@@ -90,7 +90,7 @@ def test_the_page_of_a_paper_shows_words_verdict_and_reason():
     assert "2 sentences, captions and theorems" in text
     assert "1 are\njudged" in text
     assert "no claim: definition" in text
-    assert "not run (`number`)" in text
+    assert "cannot be judged here (`number`)" in text
     assert "as it is printed" in text
     assert "Elsewhere" not in text
 

@@ -78,7 +78,7 @@ def test_a_snapshot_is_what_the_run_says_until_another_run_says_otherwise(places
     run(results, 2.0)
     found = differences(docs, published, results)
     assert len(found) == 2
-    assert "says differs, the run reproduced: x-one" in found[0]
+    assert "says not reproduced (differs), the run reproduced: x-one" in found[0]
     assert "says 1.0, the run 2.0: toy/figure-1.csv: a=1 -> x, .1f" in found[1]
 
 
@@ -92,7 +92,7 @@ def test_a_snapshot_says_where_it_was_made(places):
 def test_what_only_one_run_has_of_an_optional_target_is_no_difference(run_has):
     with_it = pd.DataFrame({"id": ["a", "b"], "verdict": ["differs", "reproduced"],
                             "optional": ["no", "yes"]})  # fmt: skip
-    without = with_it.assign(verdict=["differs", "not run"])
+    without = with_it.assign(verdict=["differs", "cannot be judged here"])
     pair = (without, with_it) if run_has else (with_it, without)
     assert findings.different_verdicts(*pair) == {}
     other = with_it.assign(verdict=["not run", "differs"])
@@ -103,8 +103,8 @@ def test_what_only_one_run_has_of_an_optional_target_is_no_difference(run_has):
 
 def test_what_was_recorded_of_optional_targets_stays_until_they_are_made_anew():
     columns = findings.VERDICTS
-    told = [("a", "", "not run", "", "yes"), ("b", "2", "differs", "why", "yes"),
-            ("c", "", "not run", "", "no")]  # fmt: skip
+    told = [("a", "", "cannot be judged here", "", "yes"), ("b", "2", "differs", "why", "yes"),
+            ("c", "", "cannot be judged here", "", "no")]  # fmt: skip
     names = ["id", "ours", "verdict", "cause", "optional"]
     rows = pd.DataFrame(told, columns=names).reindex(columns=columns, fill_value="")
     numbers = pd.DataFrame([["x", NOT_RUN], ["y", "3"]], columns=findings.NUMBERS)
@@ -113,7 +113,7 @@ def test_what_was_recorded_of_optional_targets_stays_until_they_are_made_anew():
     numbers = pd.DataFrame([["x", "7"], ["y", "8"]], columns=findings.NUMBERS)
     recorded = findings.Snapshot(before, numbers)
     found = findings._with_optional(made, recorded)
-    assert found.verdicts["verdict"].tolist() == ["reproduced", "differs", "not run"]
+    assert found.verdicts["verdict"].tolist() == ["reproduced", "differs", "cannot be judged here"]
     assert found.verdicts["ours"].tolist() == ["1", "2", ""]
     assert found.numbers["value"].tolist() == ["7", "3"]
 

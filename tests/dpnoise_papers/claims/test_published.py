@@ -242,7 +242,7 @@ def test_what_nothing_computes_says_why(tmp_path):
     published = read_published(tmp_path)
     (found,) = judge(published.claims, {}).to_dict("records")
     finding = published.causes[0].finding.removesuffix(".")
-    assert found["verdict"] == "not run"
+    assert found["reason"] == "not run"
     assert found["why"] == f"Not run: nothing that we compute can judge it. {finding}."
 
 
@@ -299,12 +299,12 @@ def test_words_stand_for_numbers_and_are_read_at_half_and_at_double(tmp_path):
     assert claim.select == (Condition("epsilon", "<=", "0.5"),)
     assert [(words, other.select[0].value) for words, other in claim.alternatives] == [
         ("'small epsilon' at 0.25 instead of 0.5", "0.25"),
-        ("'small epsilon' at 1 instead of 0.5", "1"),
+        ("'small epsilon' at 1 instead of 0.5 (double)", "1"),
     ]
     (claim,) = read_claims(write(tmp_path, GOOD | {"relation": ">=", "printed": "{times}"}))
     assert [(words, other.printed.text) for words, other in claim.alternatives] == [
         ("'times' at 2 instead of 3", "2"),
-        ("'times' at 5 instead of 3", "5"),
+        ("'times' at 5 instead of 3 (double)", "5"),
     ]
     for text, value in [
         ("{large}", "2"),
@@ -382,6 +382,24 @@ def test_a_paragraph_states_its_conditions_once_for_its_printed_rows(tmp_path):
         read_claims(write(tmp_path, *rows))
     with pytest.raises(ValueError, match=r"'Section V'.*a printed claim with this place"):
         read_claims(write(tmp_path, rows[2]))
+
+
+def test_the_assumptions_of_a_paragraph_are_those_of_its_printed_rows(tmp_path):
+    (tmp_path / "some-paper.paragraphs.yaml").write_text(
+        "Section V: {reading: one, assumptions: [N counts records., Seeds are ours.]}\n"
+    )
+    rows = [
+        GOOD | {"place": "Section V, last paragraph"},
+        GOOD | {"id": "other", "place": "Section V", "kind": "variant", "quote": ""},
+        GOOD | {"id": "elsewhere", "place": "Section VI"},
+    ]
+    found = [claim.assumptions for claim in read_claims(write(tmp_path, *rows))]
+    assert found == [("N counts records.", "Seeds are ours."), (), ()]
+    (tmp_path / "some-paper.paragraphs.yaml").write_text(
+        'Section V: {reading: one, assumptions: [3, ""]}\n'
+    )
+    with pytest.raises(ValueError, match=r"assumptions(?s:.*)assumptions"):
+        read_claims(write(tmp_path, *rows))
 
 
 def test_a_variant_may_not_say_what_the_paper_says(tmp_path):

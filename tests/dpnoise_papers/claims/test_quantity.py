@@ -16,14 +16,14 @@ def test_differences_and_ratios_and_their_standard_errors():
     against = {"against": ORDERING.against}
     difference = replace(NUMBER, quantity="difference", printed="10.26%", **against)
     found = verdict(difference, two(0.2515, 0.1489, 3e-4, 4e-4))
-    assert found.verdict == "reproduced"
+    assert found.reason == "reproduced"
     assert found.ours == "10.26%"
     assert found.uncertainty == pytest.approx(5e-4)
     ratio = replace(NUMBER, quantity="ratio", printed="2.00", **against)
     found = verdict(ratio, two(4.0, 2.0, 0.01, 0.01))
-    assert found.verdict == "reproduced"
+    assert found.reason == "reproduced"
     assert found.uncertainty == pytest.approx(2 * math.hypot(0.0025, 0.005))
-    assert verdict(ratio, two(4.0, 0.0)).verdict == "not run"
+    assert verdict(ratio, two(4.0, 0.0)).reason == "not run"
 
 
 SERIES = pd.DataFrame(
@@ -42,7 +42,7 @@ SERIES = pd.DataFrame(
 def test_rows_are_reduced(reduce, printed):
     claim = replace(NUMBER, reduce=reduce, printed=f"{printed or 2}.000")
     found = verdict(claim, SERIES)
-    assert found.verdict == ("reproduced" if printed else "not run")
+    assert found.reason == ("reproduced" if printed else "not run")
     assert printed or "3 rows are selected where one is expected" in found.why
 
 
@@ -53,18 +53,18 @@ def test_the_standard_error_of_a_mean_is_that_of_independent_rows():
 
 def test_all_rows_must_satisfy_the_claim():
     claim = replace(NUMBER, reduce="all", relation="<=", printed="3")
-    assert verdict(claim, SERIES).verdict == "reproduced"
+    assert verdict(claim, SERIES).reason == "reproduced"
     found = verdict(replace(claim, printed="2"), SERIES)
-    assert found.verdict == "differs"
+    assert found.reason == "differs"
     assert "Fails in 1 of 3 rows" in found.why
     assert found.ours == "3"
 
 
 def test_sides_of_several_rows_are_paired_by_name_not_by_place():
     claim = replace(ORDERING, reduce="all", pair=("epsilon",))
-    assert verdict(claim, SERIES).verdict == "reproduced"
+    assert verdict(claim, SERIES).reason == "reproduced"
     unpaired = verdict(replace(claim, pair=()), SERIES)
-    assert unpaired.verdict == "not run"
+    assert unpaired.reason == "not run"
     assert "'pair' does not say how" in unpaired.why
     assert "do not pair off by epsilon" in verdict(claim, SERIES.drop(5)).why
     assert "no column 'delta'" in verdict(replace(claim, pair=("delta",)), SERIES).why
@@ -73,17 +73,17 @@ def test_sides_of_several_rows_are_paired_by_name_not_by_place():
 def test_two_columns_of_the_same_rows_need_no_pairing():
     claim = replace(ORDERING, reduce="all", against=(), against_column="y")
     found = verdict(claim, SERIES)
-    assert found.verdict == "differs"
+    assert found.reason == "differs"
     assert found.ours == "2 and 1"
 
 
 def test_one_row_stands_against_many():
     table = SERIES[(SERIES["mechanism"] == "a") | (SERIES["epsilon"] == 1)]
-    assert verdict(replace(ORDERING, reduce="all"), table).verdict == "reproduced"
+    assert verdict(replace(ORDERING, reduce="all"), table).reason == "reproduced"
 
 
 def test_a_missing_table_row_column_or_value_is_not_run(tmp_path):
-    assert judge([NUMBER], {}).verdict[0] == "not run"
+    assert judge([NUMBER], {}).reason[0] == "not run"
     absent = replace(NUMBER, select=(Condition("mechanism", "=", "c"),))
     for claim, table, words in [
         (absent, two(1, 2), "no row with mechanism=c"),
@@ -102,7 +102,7 @@ def test_a_missing_table_row_column_or_value_is_not_run(tmp_path):
         (NUMBER, two(0.0391, 2).assign(status=["failed", "ok"]), "no reason is recorded"),
     ]:
         found = verdict(claim, table)
-        assert found.verdict == "not run"
+        assert found.reason == "not run"
         assert words in found.why
         assert found.cause == ""
     (tmp_path / "paper").mkdir()

@@ -12,8 +12,6 @@ from for_all import for_all
 
 SHIPPED = yaml.safe_load((Path(__file__).parents[3] / "config.yaml").read_text(encoding="utf-8"))
 TABLE = "flipped_huber_2023.table_3"
-AGAIN = "flipped_huber_2023.table_3_replicates"
-ABLATION = "flipped_huber_2023.table_3_ablation"
 DESCENT = "inid_2024.improved_descent"
 ORDERS = "inid_2024.descent_orders"
 LASSO = {"loss": "squared", "penalty": "l1", "strength": 0.1}
@@ -34,24 +32,24 @@ MISTAKES = [
     (TABLE, "clips.spacing", "linear", "spacing: log"),
     (TABLE, "clips.low", 0.0, "low > 0"),
     (TABLE, "trials", 1000, "at most 5,000,000 runs"),
-    (TABLE, "mechanisms", ["laplace"], "'gaussian-tight'"),
-    (TABLE, "epsilon", 2.0, "gaussian-dp-cd needs table_3.epsilon <= 1"),
-    (TABLE, "delta", 0.4, "gaussian-dp-cd needs table_3.epsilon <= 1 and delta < 1/3"),
-    (AGAIN, "pilot", 60, "pilot + audit <= replications"),
-    (AGAIN, "few", 1, "at least 2, got 1"),
-    (AGAIN, "replications", 10_000, "at most 5,000,000 runs"),
-    (AGAIN, "pilot", 40, "variant_replications >= pilot, got 20 < 40"),
-    (AGAIN, "combinations", [{"split": ["none"]}], "'per-trial'"),
-    (AGAIN, "combinations", [{"split": []}], "at least one"),
-    (AGAIN, "combinations", [{"clips": [FINE]}], "at most 5,000,000 runs"),
-    (AGAIN, "variants.penalty-scale-2", {"optimum": 50}, "other names than combinations"),
-    (AGAIN, "keep", 0.5, "at least 1, got 0.5"),
-    (AGAIN, "variants.chosen", {"optimum": 50}, "'chosen' without changes"),
-    (AGAIN, "variants.one-pass", {"gaussian": "flipped-huber"}, "'gaussian-dp-cd'"),
-    (AGAIN, "variants.Not a name", {}, "match pattern"),
-    (ABLATION, "variants.averaged", {"iteration": "averaged"}, "iteration: unknown setting"),
-    (ABLATION, "variants.averaged", {"iterate": "mean"}, "'averaged'"),
-    (ABLATION, "variants", {}, "at least one"),
+    (TABLE, "curves", ["laplace"], "'gaussian-tight'"),
+    (TABLE, "setting.order", "random", "order: unknown setting"),
+    (TABLE, "epsilon", 2.0, "gaussian-dp-cd needs epsilon <= 1"),
+    (TABLE, "delta", 0.4, "gaussian-dp-cd needs epsilon <= 1 and delta < 1/3"),
+    (TABLE, "pilot", 60, "pilot + audit <= replications"),
+    (TABLE, "variant_replications", 1, "at least 2, got 1"),
+    (TABLE, "variant_replications", 61, "variant_replications <= replications, got 2, 61, 60"),
+    (TABLE, "replications", 10_000, "at most 5,000,000 runs"),
+    (TABLE, "pilot", 40, "pilot <= variant_replications <= replications, got 40, 20, 60"),
+    (TABLE, "combinations", [{"split": ["none"]}], "'per-trial'"),
+    (TABLE, "combinations", [{"split": []}], "at least one"),
+    (TABLE, "combinations", [{"clips": [FINE]}], "at most 5,000,000 runs"),
+    (TABLE, "variants.penalty-scale-2", {"optimum": 50}, "other names than combinations"),
+    (TABLE, "keep", 0.5, "at least 1, got 0.5"),
+    (TABLE, "variants.chosen", {"optimum": 50}, "'chosen' without changes"),
+    (TABLE, "variants.one-pass", {"gaussian": "flipped-huber"}, "'gaussian-dp-cd'"),
+    (TABLE, "variants.Not a name", {}, "match pattern"),
+    (TABLE, "variants", {}, "'chosen' without changes"),
     (DESCENT, "delta", 5.0, "1/N^2"),
     (DESCENT, "coarse_trials", 6, "coarse_trials <= trials"),
     (DESCENT, "refine", 4, "odd"),

@@ -21,7 +21,6 @@ from dpnoise_papers.flipped_huber_slides.settings import (
     IllustrativeValues,
 )
 from dpnoise_papers.flipped_huber_slides.tables import (
-    COLUMNS,
     calibrated_densities,
     composed_delta,
     composition,
@@ -129,33 +128,14 @@ def test_illustrative_values_keep_the_budget():
         assert row.delta_bound > 0.99e-6
 
 
-def sweep(errors):
-    rows = [
-        {"mechanism": m, "passes": p, "step": s, "clip": 1.0, "nmse": e, "nmse_se": e / 10,
-         "test_error": 2 * e, "test_error_se": 0.0}
-        for (m, p, s), e in errors.items()
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def test_the_least_error_at_each_number_of_passes():
-    table = descent_curves(
-        {
-            "b": sweep({("gaussian", 2, 0.1): 0.5, ("gaussian", 2, 1.0): 0.3,
-                        ("gaussian", 5, 0.1): 0.4}),
-            "a": sweep({("laplace", 2, 0.1): 0.7}),
-            "missing": pd.DataFrame(columns=["mechanism", "passes", "nmse"]),
-        }
-    )  # fmt: skip
-    assert list(table.columns) == COLUMNS
-    assert table[["dataset", "passes", "nmse"]].to_numpy().tolist() == [
-        ["a", 2, 0.7], ["b", 2, 0.3], ["b", 5, 0.4],
-    ]  # fmt: skip
-    assert table.loc[1, "test_error"] == 0.6
-
-
-def test_nothing_to_be_had_gives_an_empty_table():
-    assert list(descent_curves({}).columns) == COLUMNS
+def test_curves_of_all_data_sets_stand_together_in_order():
+    names = ["dataset", "mechanism", "passes", "nmse"]
+    rows = [("b", "gaussian", 5, 0.4), ("b", "gaussian", 2, 0.3), ("b", "flipped-huber", 2, 0.2)]
+    parts = {"missing": pd.DataFrame(columns=names), "b": pd.DataFrame(rows, columns=names),
+             "a": pd.DataFrame([("a", "laplace", 2, 0.7)], columns=names)}  # fmt: skip
+    table = descent_curves(parts)
+    assert table.to_numpy().tolist() == [["a", "laplace", 2, 0.7], *map(list, rows[::-1])]
+    assert list(descent_curves({"a": pd.DataFrame(columns=names)}).columns) == names
 
 
 @pytest.mark.parametrize(("each", "copies", "epsilon"), [(0.3, 3, 0.5), (0.7, 3, 0.0)])

@@ -8,7 +8,7 @@ from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import read_table, write_table
 from dpnoise_papers.review import report as module
-from dpnoise_papers.review.report import group_of, item_label, report
+from dpnoise_papers.review.report import group_of, item_label, parted, report
 from for_all import for_all
 from review_run import run
 
@@ -21,7 +21,6 @@ TEXTS = (
     "link",
     "reproduced",
     "ordering",
-    "misprint",
     "undecided",
     "differs",
     "notrun",
@@ -103,6 +102,41 @@ def test_a_claim_shows_all_that_a_reader_needs(text):
         assert word in claim, word
 
 
+@for_all(
+    "statement, claim, assumptions",
+    [
+        ("It holds", "It holds", ()),
+        ("It holds (all; K = 3)", "It holds", ("all", "K = 3")),
+        ("It holds (all (or; some); K = f(3))", "It holds", ("all (or; some)", "K = f(3)")),
+        ("It (all) holds (K = 3)", "It (all) holds", ("K = 3",)),
+        ("It (all) holds", "It (all) holds", ()),
+        ("It is f(x)", "It is f(x)", ()),
+        ("It holds (all", "It holds (all", ()),
+        ("It holds all)", "It holds all)", ()),
+        ("(all)", "(all)", ()),
+        ("", "", ()),
+    ],
+)
+def test_the_brackets_that_end_a_statement_are_its_assumptions(statement, claim, assumptions):
+    assert parted(statement) == (claim, assumptions)
+
+
+def test_assumptions_of_a_paragraph_stand_once_above_its_claims(text):
+    item = section(
+        text, 'section class="view item[^"]*" id="flipped-huber-2023/table-3"', "section"
+    )
+    for line in ("Gaussian noise is by zCDP, as we read it.", "Percentage points are read as"):
+        assert item.count(line) == 1
+        assert item.index(line) < item.index("<article")
+
+
+def test_no_statement_of_tables_iii_and_iv_repeats_its_paragraph():
+    claims = [claim for claim in read_published("published").claims if claim.assumptions]
+    assert len(claims) > 70
+    long = [one.id for one in claims if len(parted(one.statement)[0].split()) > 15]
+    assert not long
+
+
 def test_an_item_shows_its_figure_and_how_it_is_made(text):
     item = section(text, 'section class="view item" id="inid-2024/figure-1a"', "section")
     for word in (
@@ -118,7 +152,9 @@ def test_an_item_shows_its_figure_and_how_it_is_made(text):
 def test_the_totals_are_those_of_the_verdicts(made, text):
     verdicts = read_table(made[1].results / "verdicts.csv")
     own = verdicts[verdicts["kind"] == "printed"]
-    assert f"Of {len(own)} numbers" in text
+    numbers = own[own["form"] == "number"]
+    good = int((numbers["verdict"] == "reproduced").sum())
+    assert f"Of {len(numbers)} printed numbers {good} are reproduced" in text
     for paper, group in own.groupby("paper"):
         count = int((group["verdict"] == "reproduced").sum())
         link = f"paper={paper}&amp;kind=printed&amp;verdict=reproduced"
@@ -191,7 +227,7 @@ def test_the_script_is_a_page_or_three():
     [
         ("table-2", "Table II"),
         ("figure-3a", "Figure 3a"),
-        ("table-3-replicates", "Table III, replicates"),
+        ("table-3-curves", "Table III, curves"),
         ("equation-13", "Equation (13)"),
         ("section-vi-b", "Section VI-B"),
         ("section-2-2", "Section 2.2"),
@@ -218,4 +254,4 @@ def test_no_two_items_of_a_paper_share_a_name(paper):
 def test_numbered_figures_and_tables_come_first():
     assert group_of("figure-3a", judged=True) == "Figures and tables"
     assert group_of("lemma-7", judged=True) == "Theory and text"
-    assert group_of("table-3-sweep", judged=False) == "Beside the paper"
+    assert group_of("table-3-runs", judged=False) == "Beside the paper"

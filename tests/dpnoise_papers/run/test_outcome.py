@@ -11,8 +11,13 @@ ROWS = [
     ("a", "printed", "reproduced", "no"),
     ("b", "printed", "differs", "no"),
     ("c", "printed", "not run", "yes"),
-    ("d", "variant", "undecided", "no"),
+    ("d", "variant", "open choices", "no"),
 ]
+WORDS = {
+    "differs": "not reproduced",
+    "not run": "cannot be judged here",
+    "open choices": "depends on what is not printed",
+}
 RUN = {"machine": {"cpu": "this"}, "packages": {"numpy": "2.0", "scipy": "1.0"}, "files": {}}
 
 
@@ -33,9 +38,10 @@ class Folders:
         self.file.write_text("x\n")
 
     def write(self, folder, rows):
-        table = pd.DataFrame(rows, columns=["id", "kind", "verdict", "optional"])
-        failed = table["verdict"] == "differs"
+        table = pd.DataFrame(rows, columns=["id", "kind", "reason", "optional"])
+        failed = table["reason"] == "differs"
         table = table.assign(form="number", finding=table["id"].where(failed, ""))
+        table["verdict"] = table["reason"].map(lambda reason: WORDS.get(reason, reason))
         table.to_csv(folder / "verdicts.csv", index=False)
 
     def tell(self, path, content):
@@ -53,7 +59,10 @@ def folders(tmp_path):
     return Folders(tmp_path)
 
 
-COUNTS = "3 assertions printed: 1 reproduced (1 numbers), 1 differ, 1 not run; errors found: 1; "
+COUNTS = (
+    "3 assertions printed: 1 reproduced (1 numbers), 1 not reproduced, 1 cannot be judged here; "
+    "findings: 1 (1 not matched); "
+)
 SAME = "0 verdicts differ from the recorded run"
 
 
@@ -80,21 +89,24 @@ def test_what_an_optional_target_made_is_no_difference(folders):
 )
 def test_verdicts_that_differ_are_named_with_the_likely_reason(folders, change, reason):
     folders.tell(folders.results / "provenance.json", RUN | change)
-    changed, new = ("b", "printed", "undecided", "no"), ("e", "printed", "differs", "no")
+    changed, new = ("b", "printed", "open choices", "no"), ("e", "printed", "differs", "no")
     rows = [ROWS[0], changed, *ROWS[2:], new]
     folders.write(folders.results, rows)
     (*lines, last), code = folders.run()
-    assert lines == ["b: undecided, recorded differs", "e: differs, recorded nothing"]
+    assert lines == [
+        "b: depends on what is not printed (open choices), recorded not reproduced (differs)",
+        "e: not reproduced (differs), recorded nothing",
+    ]
     assert last == (
-        "4 assertions printed: 1 reproduced (1 numbers), 1 undecided, 1 differ, 1 not run; "
-        "errors found: 1; "
+        "4 assertions printed: 1 reproduced (1 numbers), 1 not reproduced, 1 depends on what is "
+        "not printed, 1 cannot be judged here; findings: 1 (1 not matched); "
         f"2 verdicts differ from the recorded run (b, e), likely reason: {reason}"
     )
     assert code == 0
 
 
 def test_one_verdict_differs_in_the_singular(folders):
-    folders.write(folders.results, [ROWS[0], ("b", "printed", "undecided", "no"), *ROWS[2:]])
+    folders.write(folders.results, [ROWS[0], ("b", "printed", "open choices", "no"), *ROWS[2:]])
     assert "; 1 verdict differs from the recorded run (b), likely" in folders.run()[0][-1]
 
 

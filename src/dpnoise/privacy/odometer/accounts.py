@@ -133,8 +133,8 @@ class ExactAccount:
     @cached_property
     def _most_square(self) -> Fraction:
         """A mu^2 of Gaussian noise that is within the budget, close to the largest one."""
-        least = float(gaussian_sigma(self.epsilon, self.delta * (1.0 - _AIM)))
-        return Fraction((1.0 - _AIM) / least) ** 2
+        sigma = float(gaussian_sigma(self.epsilon, self.delta * (1.0 - _AIM)))
+        return Fraction((1.0 - _AIM) / sigma) ** 2
 
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
         """An epsilon at which delta is seen not to be exceeded, close to the smallest one."""

@@ -13,22 +13,31 @@ from dpnoise.privacy.odometer.concentrated import ConcentratedAccount, concentra
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
+    check_label,
     pure_release,
     read_document,
     read_entry,
     read_sampled,
     read_times,
+    today,
     written,
     written_entries,
 )
 from dpnoise.privacy.odometer.moments import renyi_divergences
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.odometer.spent import Spent
+from dpnoise.privacy.odometer.statement import (
+    Repeated,
+    Statement,
+    listed,
+    of_budget,
+    words_of,
+)
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
 from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
 from dpnoise.privacy.sampled.mechanism import Sample
 from dpnoise.sensitivity.base import Sensitivity, joined
-from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.relation import ADD_REMOVE, number_words
 
 if TYPE_CHECKING:
     import os
@@ -193,15 +202,55 @@ class Budget:
     def __str__(self) -> str:
         """What was spent, on what, and what is left, as a table."""
         now = self._now()
-        relation = self._terms.relation or now.ledger.relation
-        lines = [f"budget: {self._terms.promise} ({relation})"]
-        for what, times, one in now.listed:
-            alone = self._account.epsilon_of(Ledger().plus(one, times), self.delta)
-            lines.append(f"  {times} x {what}: epsilon = {alone:.4g} alone")
+
+        def line(group: Repeated) -> str:
+            alone = self._account.epsilon_of(Ledger().plus(group.one, group.times), self.delta)
+            when = f" ({group.when})" if group.when else ""
+            return f"  {group.times} x {group.what}: epsilon = {alone:.4g} alone{when}"
+
+        spent, left = self._totals(now)
+        return "\n".join(
+            [
+                f"budget: {self._terms.promise} ({self.relation})",
+                *listed(now.listed, line),
+                f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}",
+            ]
+        )
+
+    def _totals(self, now: Spent) -> tuple[float, float]:
+        """Epsilon of all that was spent at the budget's delta, and what is left of it."""
         spent = self._account.epsilon_of(now.ledger, self.delta)
-        left = max(0.0, self._account.pure_left(now.ledger))
-        lines.append(f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}")
-        return "\n".join(lines)
+        return spent, max(0.0, self._account.pure_left(now.ledger))
+
+    def statement(self) -> Statement:
+        """Half a page of plain English for a privacy officer to file, dated today.
+
+        Returns
+        -------
+        Statement
+            A text that says who is protected, what was released, the total so far and what is not
+            covered; notebooks show it as HTML.
+
+        Examples
+        --------
+        >>> from dpnoise import Budget, Counts, best
+        >>> budget = Budget(1.0, relation="add-remove")
+        >>> found = best(Counts(1, of=20, relation="add-remove"), epsilon=0.25)
+        >>> for week in ("week 1", "week 2", "week 3"):
+        ...     budget.spend(found, label=week)
+        >>> len(budget.statement().splitlines()) < 40
+        True
+        """
+        now = self._now()
+        if self.epsilon is not None:
+            limit = f"epsilon = {number_words(self.epsilon)} at this delta"
+        else:
+            limit = f"rho = {self.rho!r}, whatever delta"
+        return of_budget(now.listed, self.relation, (limit, self.delta), self._totals(now), today())
+
+    def _repr_html_(self) -> str:
+        """The statement for notebooks."""
+        return self.statement()._repr_html_()
 
     @property
     def entries(self) -> list[Entry]:
@@ -392,6 +441,7 @@ class Budget:
         *,
         sampling: float | None = None,
         relation: str | None = None,
+        label: str = "",
     ) -> None:
         """Record of releases that are about to be made.
 
@@ -425,6 +475,8 @@ class Budget:
             Which data sets are neighbours; needed unless the set or the budget states it, and then
             the same. Noise on samples counts by the pair of the relation; where none is stated it
             is "add-remove", for samples of fixed size "replace-one".
+        label : str
+            What the releases are called in the table and the statement, as 'week 7'; public.
 
         Raises
         ------
@@ -436,7 +488,7 @@ class Budget:
         ModuleNotFoundError
             If `sampling` is given without dp_accounting where that counts it.
         """
-        asked = noise, sensitivity, times, sampling, relation
+        asked = noise, sensitivity, times, sampling, relation, label
         if self._last is not None and _same(self._last.asked, asked):
             self._again(self._last.entry, self._last.what)
             return
@@ -450,8 +502,8 @@ class Budget:
         if own is relation is self._terms.relation is None and hasattr(noise, "sampled_step"):
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
-        what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
-        entry = self._record(problems, release, count, what, stated)
+        what = words_of(noise, sensitivity)
+        entry = self._record(problems, Entry(what, count, release, label), stated)
         self._last = _Last(asked, entry, f"{count} times {what}") if _is_fixed(asked) else None
 
     def spend_dp(
@@ -461,6 +513,7 @@ class Budget:
         times: int = 1,
         *,
         relation: str | None = None,
+        label: str = "",
     ) -> None:
         """Record of mechanisms of which only (epsilon, delta)-DP is known.
 
@@ -472,6 +525,8 @@ class Budget:
             How many, from 1 to 1e8.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours; needed unless the budget states it.
+        label : str
+            As for `spend`.
 
         Raises
         ------
@@ -485,22 +540,20 @@ class Budget:
         good = problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
         release = pure_release(problems, epsilon, delta) if good else Ledger()
         what = f"({epsilon!r}, {delta!r})-DP"
-        self._record(problems, release, count, what, relation)
+        self._record(problems, Entry(what, count, release, label), relation)
 
-    def _record(
-        self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
-    ) -> Entry:
+    def _record(self, problems: Problems, new: Entry, relation: str | None) -> Entry:
         """Record of a checked release with its relation, unless it exceeds the budget.
 
         All under one lock, so that no other release is recorded between the check and the record.
         """
+        check_label(problems, new.label)
         self._require_home(problems)
         with self._home.charging():
             now = self._now()
-            entry = self._terms.accepted(
-                problems, now.ledger, Entry(what, times, release), relation
-            )
-            self._charge(now, entry, f"{times} times {what}")
+            dated = new._replace(date=today())
+            entry = self._terms.accepted(problems, now.ledger, dated, relation)
+            self._charge(now, entry, f"{new.times} times {new.what}")
             return entry
 
     def _require_home(self, problems: Problems | None = None) -> None:
@@ -523,7 +576,9 @@ class Budget:
         """Record of an entry like the one before, whose arguments were checked then."""
         self._require_home()
         with self._home.charging():
-            self._charge(self._now(), entry, what)
+            day = today()
+            new = entry if entry.date == day else entry._replace(date=day)
+            self._charge(self._now(), new, what)
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.
@@ -557,6 +612,10 @@ class Budget:
         small: `spend` decides.
         """
         return max(0.0, self._account.pure_left(self._ledger))  # not -0.0
+
+    def _allows(self, one: Ledger, times: int) -> bool:
+        """Whether releases that cost so much each would be within the budget; nothing is spent."""
+        return self._account.keeps(self._now().ledger.plus(one, times))
 
     def zcdp(self) -> ZCDP:
         """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1.0 + 1e-12  # over a few operations, and over delta in closed form
 _SERIES = 0.5  # below, of a loss, e + exp(-e) - 1 loses digits
 _TERMS = 20
-_LEAST, _MOST_TILT = 1e-5, 1e6  # tilts of the cells
+_LOWEST, _MOST_TILT = 1e-5, 1e6  # tilts of the cells
 _CELLS, _PARTS, _ROUNDS, _MOST_CELLS = 300, 8, 12, 60_000
 _ROUGH, _FINE = 1e-3, 1e-7  # relative gap of a supremum: by quadrature, and in closed form
 _LISTED = 10**5  # losses one by one
@@ -121,7 +121,7 @@ def _three_losses(noise: Noise | IntegerNoise, size: float, loss: float) -> floa
 
 def _supremum(log_m: Callable[[Array], Array], eta: float, xi: float, close: float) -> float:
     """An upper bound on the supremum of log M(c) / (c (c + 1)); D_s <= xi + s eta is known."""
-    ends = np.concatenate([[0.0], np.geomspace(_LEAST, _MOST_TILT, _CELLS)])
+    ends = np.concatenate([[0.0], np.geomspace(_LOWEST, _MOST_TILT, _CELLS)])
     known = int(np.argmin(np.isfinite(np.append(log_m(ends[1:]), math.inf))))
     low, high = ends[:known], ends[1 : known + 1]
     closed = eta + xi / (1.0 + float(ends[known]))

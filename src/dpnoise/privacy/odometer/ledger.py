@@ -23,14 +23,15 @@ import json
 import math
 import re
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.sampled.pairs import (
@@ -72,6 +73,7 @@ EXACT, CONCENTRATED_ACCOUNT = "exact", "zcdp"  # accounts; earlier versions had 
 _KIND = "dpnoise budget"
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
+_MORE_KEYS = {"label", "date"}  # which an entry may lack
 _SAMPLED_KEYS = ("multiplier", "rate", "number", "noise", "sampling")
 _SAMPLED_KINDS = [(noise, how) for noise in (GAUSSIAN, LAPLACE_NOISE) for how in (POISSON, FIXED)]
 _MOST_BYTES = 2**28
@@ -274,6 +276,20 @@ def pure_release(problems: Problems, epsilon: Fraction | float, delta: float = 0
     return Ledger({pure_share(epsilon): 1} if epsilon > 0 else {}, failure)
 
 
+_LONGEST_LABEL = 200
+
+
+def check_label(problems: Problems, label: object) -> None:
+    """Record of a problem unless a label is a line of text."""
+    good = isinstance(label, str) and len(label) <= _LONGEST_LABEL and label.isprintable()
+    problems.require(good, "label", f"one line of at most {_LONGEST_LABEL} characters", label)
+
+
+def today() -> str:
+    """The day as entries have it."""
+    return datetime.now(tz=UTC).astimezone().date().isoformat()
+
+
 def read_times(problems: Problems, times: object) -> int:
     """How often, checked."""
     if is_integer(times) and 1 <= times <= _MOST_TIMES:
@@ -326,11 +342,17 @@ class Entry(NamedTuple):
         How many releases.
     one : Ledger
         What one of them costs.
+    label : str
+        What the user calls it; empty if nothing was said.
+    date : str
+        The day on which it was recorded, as in '2026-11-28'; empty if an earlier version did.
     """
 
     what: str
     times: int
     one: Ledger
+    label: str = ""
+    date: str = ""
 
 
 def _kinds() -> dict[str, Any]:
@@ -368,8 +390,10 @@ def _written_sample(part: Sampled, count: int) -> dict[str, Any]:
 def _written_entry(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     one = entry.one
+    more = {"label": entry.label, "date": entry.date}
     return {
         "what": entry.what,
+        **{name: text for name, text in more.items() if text},
         "times": entry.times,
         "relation": one.relation,
         "coordinates": [
@@ -516,15 +540,37 @@ def _numbered(
     return found
 
 
+def _split(data: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
+    """An entry without what it may lack, and that."""
+    if not isinstance(data, dict):
+        return data, {}
+    more = {key: data[key] for key in _MORE_KEYS & set(data)}
+    return {key: value for key, value in data.items() if key not in more}, more
+
+
+def _read_stated(problems: Problems, name: str, stated: Any) -> Stated | None:  # noqa: ANN401
+    """A guarantee that was proved of an entry in another way, or None."""
+    if stated is None:
+        return None
+    pair = isinstance(stated, list) and len(stated) == 2
+    if not problems.require(pair, f"{name}.stated", "[epsilon, delta] or null", stated):
+        return None
+    epsilon = _fraction(problems, f"{name}.stated[0]", stated[0], high=math.inf)
+    delta = _fraction(problems, f"{name}.stated[1]", stated[1], high=1.0)
+    return Stated(epsilon, Fraction(delta))
+
+
 def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
     """One entry, checked; problems are recorded."""
     name = f"entries[{k}]"
     nothing = Entry("", 1, Ledger())
+    data, more = _split(data)
     if not _has_keys(problems, name, data, _KEYS):
         return nothing
     before = len(problems.found)
     what = data["what"]
-    problems.require(isinstance(what, str), f"{name}.what", "text", what)
+    for key, value in {"what": what, **more}.items():
+        problems.require(isinstance(value, str), f"{name}.{key}", "text", value)
     times = read_times(problems, data["times"])
 
     def coordinate(place: str, part: Any) -> Any:  # noqa: ANN401
@@ -555,18 +601,11 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
     stated_one = isinstance(relation, str) and relation in RELATIONS
     problems.require(stated_one, f"{name}.relation", " or ".join(map(repr, RELATIONS)), relation)
     failure = _fraction(problems, f"{name}.failure", data["failure"], high=1.0)
-    stated = data["stated"]
-    guarantee = None
-    if stated is not None:
-        pair = isinstance(stated, list) and len(stated) == 2
-        if problems.require(pair, f"{name}.stated", "[epsilon, delta] or null", stated):
-            epsilon = _fraction(problems, f"{name}.stated[0]", stated[0], high=math.inf)
-            delta = _fraction(problems, f"{name}.stated[1]", stated[1], high=1.0)
-            guarantee = Stated(epsilon, Fraction(delta))
+    guarantee = _read_stated(problems, name, data["stated"])
     if len(problems.found) > before:
         return nothing
     one = Ledger(shares, Fraction(failure), samples, relation, guarantee)
-    return Entry(what, times, one)
+    return Entry(what, times, one, **more)
 
 
 def _noise_epsilon(noise: Any) -> Fraction | float:  # noqa: ANN401

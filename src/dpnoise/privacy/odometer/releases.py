@@ -1,9 +1,9 @@
 """What one release costs, read from what a user hands to `Budget.spend`.
 
 A result, an estimator or an adapter says itself what it costs, by `spending()`; noise of vectors
-does so for a set, by `spending_in(set)`; joint noise also for a number in its norm, by
-`dominating(number)`. Noise of one number is for a number, for a vector of numbers, or independent
-for each coordinate of a set.
+does so for a set, by `spending_in(set)`; joint noise for a number in its norm, by
+`dominating(number)`, and for a set by the largest number that it has, `size_of(set)`. Noise of one
+number is for a number, for a vector of numbers, or independent for each coordinate of a set.
 
 **Independent noise for a sensitivity set** is counted as coordinates that dominate it among other
 releases. A pair of distributions that dominates all differences of a set is known
@@ -83,13 +83,24 @@ def dominated_ledger(noise: Any, size: Fraction) -> Ledger | None:  # noqa: ANN4
     return None if found is None else Ledger({found: 1}, counted_as=more)
 
 
+def ledger_in(noise: Any, ball: Sensitivity) -> Ledger | None:  # noqa: ANN401
+    """One release of noise of vectors for a set; None if nothing is known of it.
+
+    A ValueError is raised if the noise is for other sets.
+    """
+    if hasattr(noise, "spending_in"):
+        found: Ledger | None = noise.spending_in(ball)
+        return found
+    return dominated_ledger(noise, noise.size_of(ball))
+
+
 def _in_set(problems: Problems, noise: Any, ball: Sensitivity) -> Ledger:  # noqa: ANN401
     """One release of noise for a set."""
     try:
         if isinstance(noise, Noise | IntegerNoise):
             found = independent_ledger(noise, np.ones(ball.dimension), ball)
         else:
-            found = noise.spending_in(ball)
+            found = ledger_in(noise, ball)
     except ValueError as error:
         problems.add(str(error).removeprefix("budget: "))
         return Ledger()
@@ -171,6 +182,7 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         problems.require(False, "noise", _ALONE, noise)
         return Ledger()
     known = isinstance(noise, Noise | IntegerNoise) or hasattr(noise, "spending_in")
+    known = known or hasattr(noise, "size_of")
     if isinstance(sensitivity, Sensitivity) and known and not isinstance(noise, type):
         return _in_set(problems, noise, sensitivity)
     if isinstance(noise, type) or not hasattr(noise, "dominating"):
@@ -184,7 +196,7 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
 
 def spending_of(noise: Any, ball: Sensitivity, epsilon: float, delta: float) -> Ledger:  # noqa: ANN401
     """One release of noise that was certified to be (epsilon, delta)-DP for a set."""
-    found = noise.spending_in(ball)
+    found = ledger_in(noise, ball)
     if found is None:
         found = guaranteed(epsilon, delta)
     return replace(found, relation=ball.relation, stated=stated(epsilon, delta))
@@ -192,7 +204,7 @@ def spending_of(noise: Any, ball: Sensitivity, epsilon: float, delta: float) -> 
 
 def _corner(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Array | None:
     """An extreme point, with non-negative entries, that is the worst one; None if none is known."""
-    if not (ball.alike or ball.active_dimension == 1):
+    if not (ball.cut or ball.active_dimension == 1):  # `alike` extreme points
         return None
     corner = ball.extreme_point
     if np.array_equal(corner, ball.box):

@@ -2,7 +2,7 @@
 
 Whoever makes many equal releases, or a schedule of ever less of them, need not have each checked
 alone: if the account shows that k more releases of one kind fit, then fewer do, and so do releases
-that this kind dominates (`dominates`). The room doubles as long as the account agrees. What is
+that this kind dominates (`dominates`). The allowance doubles as long as the account agrees. What is
 accepted in this way is what the account would accept, up to what its bounds are loose by: the
 answers hold whatever was asked before.
 """
@@ -22,7 +22,7 @@ _SHRINK, _MOST = 4, 10**8
 _MARGIN = 1.0 + 1e-12  # over the rounding of parameters in units of the sensitivity
 
 
-class Room(NamedTuple):
+class Allowance(NamedTuple):
     """`left` more releases like `one`, or less than it, fit; `number` are tried next."""
 
     one: Ledger
@@ -37,7 +37,7 @@ class Room(NamedTuple):
 class Spent(NamedTuple):
     """All that was spent at one moment.
 
-    `before` is an earlier ledger, after which there were `more` releases of `room.one`. The first
+    `before` is an earlier ledger, after which there were `more` releases of `allowance.one`. The first
     `number` of `entries` are the entries. `text` is what the file said, None without a file.
     """
 
@@ -45,15 +45,15 @@ class Spent(NamedTuple):
     entries: list[Entry]
     number: int
     text: bytes | None = None
-    room: Room | None = None
+    allowance: Allowance | None = None
     more: int = 0
 
     @property
     def ledger(self) -> Ledger:
         """The sum of everything."""
-        if not self.more or self.room is None:
+        if not self.more or self.allowance is None:
             return self.before
-        return self.before.plus(self.room.one, self.more)
+        return self.before.plus(self.allowance.one, self.more)
 
     @property
     def listed(self) -> list[Entry]:
@@ -65,22 +65,22 @@ class Spent(NamedTuple):
 
         `what` names the entry in that error.
         """
-        room, times = self.room, entry.times
+        allowance, times = self.allowance, entry.times
         listed = self.entries, self.number + 1, self.text
-        if room is not None and room.serves(entry):
-            rest = Room(room.one, room.left - times, room.number)
-            if entry.one is room.one:
+        if allowance is not None and allowance.serves(entry):
+            rest = Allowance(allowance.one, allowance.left - times, allowance.number)
+            if entry.one is allowance.one:
                 return Spent(self.before, *listed, rest, self.more + times)
             return Spent(self.ledger.plus(entry.one, times), *listed, rest)
         before = self.ledger
         after = before.plus(entry.one, times)
         terms.require(what, before, after)
         number = 0
-        if room is not None and dominates(room.one, entry.one):
-            number = max(room.number, times)
+        if allowance is not None and dominates(allowance.one, entry.one):
+            number = max(allowance.number, times)
         left = number if number and terms.account.keeps_more(after, entry.one, number) else 0
         number = min(2 * number, _MOST) if left else number // _SHRINK
-        return Spent(after, *listed, Room(entry.one, left, number))
+        return Spent(after, *listed, Allowance(entry.one, left, number))
 
 
 def dominates(first: Ledger, second: Ledger) -> bool:

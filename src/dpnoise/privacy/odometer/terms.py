@@ -75,7 +75,7 @@ class Terms(NamedTuple):
         self, problems: Problems, before: Ledger, entry: Entry, relation: str | None
     ) -> Entry:
         """An entry with its relation, as it is recorded after others; ValueError if it is not."""
-        what, times, release = entry
+        what, release = entry.what, entry.one
         stated = self.relation if relation is None else relation
         if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
             joined(problems, self.relation or before.relation, stated, "all that a Budget counts")
@@ -86,7 +86,7 @@ class Terms(NamedTuple):
         problems.raise_if_any()
         if release.counted_as:
             what = f"{what} (counted as {release.counted_as})"
-        return Entry(what, times, replace(release, relation=stated))
+        return entry._replace(what=what, one=replace(release, relation=stated))
 
     def joined(self, ledger: Ledger, entries: Sequence[Entry], *, first: int = 0) -> Ledger:
         """A ledger with entries that were read, of which `first` is the number of the first one."""

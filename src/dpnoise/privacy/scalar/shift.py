@@ -97,13 +97,9 @@ class NoShift:
         return np.full_like(epsilon, -math.inf), np.full_like(epsilon, -math.inf)
 
 
-_OWN: dict[type[Noise], Callable[..., Shift]] = {
+_OWN: dict[type[Noise | IntegerNoise], Callable[..., Shift]] = {
     Staircase: StaircaseShift,
     Subbotin: SubbotinShift,
-}
-
-
-_INTEGERS: dict[type[IntegerNoise], Callable[..., Shift]] = {
     DiscreteGaussian: IntegerShift,
     DiscreteLaplace: DiscreteLaplaceShift,
     DiscreteStaircase: lambda noise, shift: StaircaseShift(noise.continuous, shift),
@@ -122,7 +118,7 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
         problems.add(f"noise: expected {expected}, got {noise!r}")
         return
     size = noise.mean_abs()
-    if isinstance(noise, IntegerNoise):
+    if noise.whole:
         size = max(size, 1.0)
         whole = whole_shift(sensitivity)
         got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
@@ -147,7 +143,7 @@ def shifted(noise: Noise | IntegerNoise, shift: float) -> Shift:
     if not d:
         return NoShift()
     if isinstance(noise, IntegerNoise):
-        return _INTEGERS[type(noise)](noise, d)
+        return _OWN[type(noise)](noise, d)
     # By a power of 2, which is exact: then all lengths are moderate.
     factor = 2.0 ** -math.frexp(noise.mean_abs())[1]
     noise, d = noise.scaled(factor), d * Fraction(factor)

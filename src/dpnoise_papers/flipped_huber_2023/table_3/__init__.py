@@ -1,1 +1,1 @@
-"""Table III of flipped-huber-2023: private coordinate descent, its ablation and replications."""
+"""Table III of flipped-huber-2023: private coordinate descent, replicated."""

@@ -1,4 +1,4 @@
-"""Table III of flipped-huber-2023 again and again: how far do seeds and open choices move it?
+"""Table III of flipped-huber-2023, replicated: how far do seeds and open choices move it?
 
 The printed protocol takes the smallest of thousands of means over five trials. The standard error
 of the five trials that were selected says little of how far that smallest mean moves when all is
@@ -9,9 +9,8 @@ partition, unless the reading says otherwise.
 A reading is a variant or a combination. A variant says which noise stands for the Gaussian and for
 the flipped Huber row, which numbers of passes are tried and what NMSE is measured from: the exact
 minimum, or where the descent without noise or clipping (step 1 / M_i) is after some passes. A
-combination changes open choices, several together. Variants have `variant_replications`, and so
-have the combinations at the ends of the range of what the paper leaves open, by the medians of each
-number; the other combinations have `few`.
+combination changes open choices, several together. Both have `variant_replications`, the chosen
+reading has more.
 
 Most of the grid can never win. So the trials of the first `pilot` replications (of the first one,
 for a combination) are run first, to leave out what errs too much: a configuration whose NMSE,
@@ -58,8 +57,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.zcdp import epsilon_from_zcdp
 from dpnoise_papers.descent.harness import in_threads, mean_and_error
-from dpnoise_papers.flipped_huber_2023.table_3.protocols import METRICS, printed_values
-from dpnoise_papers.flipped_huber_2023.table_3.runs import Contest, Runs, run_for_best
+from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Contest, Runs, run_for_best
 from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN, NoiseVariant, combined
 from dpnoise_papers.flipped_huber_2023.table_3.trials import account, describe_centre
 
@@ -72,15 +70,21 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.descent.harness import Task
     from dpnoise_papers.flipped_huber_2023.table_3.runs import Key
-    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3, Table3Replicates
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 
+METRICS = ("nmse", "test_error")
 ROWS = ("gaussian", "flipped-huber")
+JUDGED_BY = "flipped-huber-2023/table-3.csv"  # the result of the claims of Table III
+_FIRST = 25  # number of the first trial; smaller ones are those of the slides' curves
 RUNS_COLUMNS = [
     "dataset", "reading", "mechanism", "replication", "nmse", "test_error", "passes", "step",
     "clip", "shape", "same_noise", "audited", "missed",
 ]  # fmt: skip
 # What the claims compare, as a range over the readings that the paper leaves open.
 _JUDGED = ("", "_gain", "_apart")
+CURVE_COLUMNS = [
+    "dataset", "mechanism", "passes", *(f"{m}{end}" for m in METRICS for end in ("", "_se"))
+]  # fmt: skip
 _ENDS = (0.005, 0.995)
 _FACTOR = 3.0  # sigma^2 = 3 lambda^2 T log(1 / delta) / epsilon^2
 _RARELY = 0.05  # the share of replications with two distributions below which a row has one
@@ -98,9 +102,7 @@ COLUMNS = [
 
 
 @threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
-def replications(
-    settings: Table3, again: Table3Replicates, dataset: Dataset | None, *, threads: int = 1
-) -> pd.DataFrame:
+def replications(settings: Table3, dataset: Dataset | None, *, threads: int = 1) -> pd.DataFrame:
     """Repeat the printed protocol of Table III on one data set.
 
     One row per (reading, mechanism, replication) with the numbers of the best configuration, the
@@ -116,32 +118,42 @@ def replications(
     """
     if dataset is None:
         return pd.DataFrame(columns=RUNS_COLUMNS)
-    whole = _Repeated(settings, again, dataset, again.variants)
-    rows = {CHOSEN: whole.rows(0, again.replications, threads)}
+    whole = _Repeated(settings, dataset, settings.variants)
+    rows = {CHOSEN: whole.rows(settings.replications, threads)}
     several = {
-        name: _Repeated(one, again, dataset, {name: NoiseVariant()}, whole.runs)
-        for name, one in combined(settings, again, dataset.name).items()
+        name: _Repeated(one, dataset, {name: NoiseVariant()}, whole.runs)
+        for name, one in combined(settings, dataset.name).items()
     }
-    full = min(again.variant_replications, again.replications)
-    few = min(again.few, full)
     for name, repeated in several.items():
-        rows[name] = repeated.rows(0, few, threads)
-    left = set(several) if few < full else set()
-    # ends: fewer combinations are left in each round
-    while outermost := _outermost([row for some in rows.values() for row in some]) & left:
-        for name in sorted(outermost):
-            rows[name] += several[name].rows(few, full, threads)
-        left -= outermost
+        rows[name] = repeated.rows(settings.variant_replications, threads)
     return pd.DataFrame([row for some in rows.values() for row in some], columns=RUNS_COLUMNS)
 
 
-def _outermost(rows: list[list[Any]]) -> set[str]:
-    """Readings with the smallest and the greatest median of a metric in a row of the paper."""
-    table = pd.DataFrame(rows, columns=RUNS_COLUMNS)
-    medians = table.groupby(["mechanism", "reading"])[[*METRICS]].median()
-    both = [medians.xs(mechanism) for mechanism in ROWS]
-    ends = [one[metric] for one in both for metric in METRICS]
-    return {str(name) for end in ends for name in (end.idxmin(), end.idxmax())}
+@threadpool_limits.wrap(limits=1)  # as for the replications
+def curves(settings: Table3, dataset: Dataset | None, *, threads: int = 1) -> pd.DataFrame:
+    """Run the printed protocol once on one data set for each number of passes alone.
+
+    One row per (mechanism, passes): the smallest mean NMSE and its test error, each with its
+    standard error over the trials; columns `CURVE_COLUMNS`.
+
+    Parameters
+    ----------
+    threads : int
+        Does not change the result.
+    """
+    if dataset is None:
+        return pd.DataFrame(columns=CURVE_COLUMNS)
+    asked: dict[Key, tuple[int, ...]] = {(name, EXACT): settings.passes for name in settings.curves}
+    runs = Runs(dataset, settings, asked, trials=settings.trials)
+    contests = [Contest(key, (passes,)) for key in asked for passes in settings.passes]
+    run_for_best(runs, range(settings.trials), contests, threads)
+    rows = []
+    for key, (passes,) in contests:
+        place = runs.best(key, (passes,), slice(None))
+        errors = runs.nmse[key][place], runs.test_error[key[0]][place]
+        numbers = [number for one in errors for number in mean_and_error(one)]
+        rows.append([dataset.name, key[0], passes, *numbers])
+    return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
 class _Repeated:
@@ -153,28 +165,26 @@ class _Repeated:
     def __init__(
         self,
         settings: Table3,
-        again: Table3Replicates,
         dataset: Dataset,
         variants: Mapping[str, NoiseVariant],
         others: Runs | None = None,
     ) -> None:
-        self.settings, self.again, self.dataset, self.variants = settings, again, dataset, variants
-        # one replication for what has few of them
-        self.pilot = 1 if others else again.pilot
+        self.settings, self.dataset, self.variants = settings, dataset, variants
+        # one replication for what has fewer of them
+        self.pilot = 1 if others else settings.pilot
         asked: dict[Key, set[int]] = {}
         for variant in variants.values():
             for key in _keys(variant):
                 asked.setdefault(key, set()).update(variant.passes or settings.passes)
-        most = again.variant_replications if others else again.replications
+        most = settings.variant_replications if others else settings.replications
         size = settings.trials
-        trials = size * min(most, again.replications)
-        # trials that the table itself has not seen
+        trials = size * most
         self.runs = Runs(
             dataset,
             settings,
             asked,
             trials=trials,
-            first=settings.all_trials,
+            first=_FIRST,
             together=size,
             noise_of=variant_noise,
         )
@@ -182,27 +192,26 @@ class _Repeated:
             self.runs.presume(others)
         self.trials = [slice(first, first + size) for first in range(0, trials, size)]
 
-    def rows(self, first: int, end: int, threads: int) -> list[list[Any]]:
-        """Rows of the table, of some replications; those of the first start with the pilot."""
-        if first == 0:
-            pilot = range(self.trials[self.pilot - 1].stop)
-            contests, keep = self._contests(0), self.again.keep
-            run_for_best(self.runs, pilot, contests, threads, keep=keep)
-            self.runs.thin(pilot, contests, keep)
-        numbers = range(first, end)
+    def rows(self, count: int, threads: int) -> list[list[Any]]:
+        """Rows of the table, of so many replications; the pilot comes first."""
+        pilot = range(self.trials[self.pilot - 1].stop)
+        contests, keep = self._contests(0), self.settings.keep
+        run_for_best(self.runs, pilot, contests, threads, keep=keep)
+        self.runs.thin(pilot, contests, keep)
+        numbers = range(count)
         in_threads(self._replicate, numbers, threads, "replications")
         return [row for number in numbers for row in self._rows(number)]
 
     def _made(self, number: int) -> dict[str, NoiseVariant]:
         """Variants of which this replication is made: those beside the chosen one have fewer."""
-        rest = number >= self.again.variant_replications
+        rest = number >= self.settings.variant_replications
         return {
             name: variant for name, variant in self.variants.items()
             if not (rest and variant != NoiseVariant())
         }  # fmt: skip
 
     def _audited(self, number: int) -> bool:
-        return number >= self.again.replications - self.again.audit
+        return number >= self.settings.replications - self.settings.audit
 
     def _contests(self, number: int) -> list[Contest]:
         return [
@@ -290,8 +299,8 @@ def _exact(epsilon: float, delta: float, releases: int) -> Noise:
     return calibrate("flipped-huber", epsilon=epsilon, delta=delta, dimension=releases).noise
 
 
-def summary(
-    again: Table3Replicates,
+def table_3(
+    settings: Table3,
     runs: Mapping[str, pd.DataFrame],
     *,
     claims: Sequence[Claim],
@@ -318,7 +327,7 @@ def summary(
 
     Parameters
     ----------
-    again : Table3Replicates
+    settings : Table3
         The paper states the account of flipped Huber noise; what the other variants change (the
         Gaussian's account, the passes, what stands for the optimum) it leaves open.
     runs : mapping of str to DataFrame
@@ -330,13 +339,13 @@ def summary(
     printed = paper.set_index(["dataset", "mechanism", "metric"])["value"].to_dict()
     rows = []
     for dataset, table in runs.items():
-        for name in dict.fromkeys([*again.variants, *table["reading"]]):
+        for name in dict.fromkeys([*settings.variants, *table["reading"]]):
             part = table[table["reading"] == name]
             contradicted = _contradicted(part, dataset, printed)
             for mechanism in ROWS:
                 row: dict[str, Any] = {
                     "dataset": dataset, "reading": name, "mechanism": mechanism,
-                    "combination": int(name not in again.variants),
+                    "combination": int(name not in settings.variants),
                 }  # fmt: skip
                 if part.empty:
                     row |= {"status": "missing", "reason": statuses[dataset]["reason"]}
@@ -348,7 +357,7 @@ def summary(
                         row |= _against_printed(part, mechanism, metric, values)
                 rows.append(row)
     table = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    stated = [name for name, one in again.variants.items() if one.flipped_huber != ROWS[1]]
+    stated = [name for name, one in settings.variants.items() if one.flipped_huber != ROWS[1]]
     left_open = table[~table["reading"].isin(stated) & (table["status"] == "ok")]
     for one, both in left_open.groupby("dataset"):
         gaussian = both[both["mechanism"] == ROWS[0]].set_index("reading")
@@ -357,6 +366,33 @@ def summary(
             for name, end in _ranges(same.set_index("reading"), gaussian).items():
                 table.loc[here, name] = end
     return table
+
+
+def printed_values(claims: Sequence[Claim]) -> pd.DataFrame:
+    """Return what the paper prints in Table III.
+
+    Columns dataset, mechanism, metric, printed (as text) and value.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        All claims; the single numbers of Table III are taken out.
+    """
+    rows = []
+    for claim in claims:
+        where = {condition.column: condition.value for condition in claim.select}
+        single = claim.quantity == "number" and not claim.relation and claim.column in METRICS
+        if claim.result == JUDGED_BY and single and claim.printed is not None:
+            rows.append(
+                {
+                    "dataset": where["dataset"],
+                    "mechanism": where["mechanism"],
+                    "metric": claim.column,
+                    "printed": claim.printed.text,
+                    "value": claim.printed.value,
+                }
+            )
+    return pd.DataFrame(rows, columns=["dataset", "mechanism", "metric", "printed", "value"])
 
 
 def _contradicted(part: pd.DataFrame, dataset: str, printed: Mapping[Hashable, float]) -> str:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.learn.cd import coordinate_orders, descend
+from dpnoise.learn.cd import descend
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import OVERFLOWS, in_threads, race, smallest_mean
@@ -63,13 +63,12 @@ _MANY = 0.1  # share of the grid in a contest from which on bounds save more tha
 
 
 class Updates(NamedTuple):
-    """Unit noise of some updates and their coordinates, both of shape (1, L, K), and who asks.
+    """Unit noise of some cyclic updates, shape (1, L, K), and who asks.
 
     `weights`, shape (steps, clips, K), are those at the end, as far as they have been run.
     """
 
     noise: Array
-    orders: NDArray[np.int64]
     keys: list[Key]
     weights: Array
 
@@ -121,7 +120,7 @@ class Runs:
     noises : dict
         The noise of each mechanism, number of passes and trial: its split decides, too.
     kept : dict of bool arrays, shape (passes, steps, clips)
-        The configurations that `run` runs.
+        The configurations that `thin` has left.
     scores : dict of float64 arrays, shape (passes, steps, clips)
         What is presumed of the errors: `run_for_best` starts from the smallest, and its result
         does not depend on them. At first those of step and clipping level 1 are the smallest.
@@ -154,25 +153,6 @@ class Runs:
         self.test_error = {mechanism: np.full(shape, np.inf) for mechanism, _ in self.asked}
         self.noises: dict[tuple[str, int, int], Noise] = {}
 
-    def run(self, trials: Collection[int], threads: int, *, whole: bool = True) -> None:
-        """Run trials with all configurations, or with those that are kept.
-
-        Parameters
-        ----------
-        threads : int
-            Every trial writes its own place, so that the result does not depend on it.
-        """
-        every = {key: np.ones_like(kept) for key, kept in self.kept.items()}
-        self._run_all(trials, every if whole else self.kept, threads)
-
-    def _run_all(self, trials: Collection[int], wanted: Mapping[Key, Flags], threads: int) -> None:
-        def work(place: int) -> None:
-            trial = self.trial(place)
-            self.run_trial(trial, wanted)
-            self.test_trial(trial, wanted)
-
-        in_threads(work, trials, threads, "trials")
-
     def run_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
         """NMSE of some configurations on one trial, but for those that it has run already.
 
@@ -203,16 +183,11 @@ class Runs:
             steps=self.steps,
             clips=self.clips,
             noise=updates.noise,
-            orders=updates.orders,
-            iterate=self.settings.setting.iterate,
             wanted=chosen,
         )[chosen, 0]
 
     def bound_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
-        """Lower bounds of what `run_trial` finds, where the setting has any."""
-        setting = self.settings.setting
-        if setting.order != "cyclic" or setting.iterate != "last":
-            return
+        """Lower bounds of what `run_trial` finds."""
         for place, updates in self._wanted(trial, wanted):
             for key in updates.keys:
                 self.bounds[key][place, ..., trial.place] = nmse_bound(
@@ -244,20 +219,11 @@ class Runs:
                 for updates in self.noises_of(trial, passes):
                     yield place, updates
 
-    def run_places(
-        self, trials: Collection[int], places: Mapping[Key, tuple[int, ...]], threads: int
-    ) -> None:
-        """Run trials with one configuration of each key, at its place of `best`."""
-        wanted = {key: np.zeros_like(kept) for key, kept in self.kept.items()}
-        for key, place in places.items():
-            wanted[key][place] = True
-        self._run_all(trials, wanted, threads)
-
     def trial(self, place: int) -> Trial:
         """Trial at a place of the last axis of the errors."""
         if self.settings.setting.split == "per-trial":
             return Trial(place, *self._make_split(self.first + place))
-        # those of the table itself are split 0
+        # those of one run alone are split 0
         return Trial(place, *self._split(1 + place // self.together if self.together else 0))
 
     def _make_split(self, index: int) -> tuple[Split, dict[str | int, Array]]:
@@ -276,21 +242,20 @@ class Runs:
                 self.noises[mechanism, passes, trial.place] = one
                 keys = [key for key in asking if key[0] == mechanism]
                 found.setdefault(one, []).extend(keys)
-            uniforms, orders = self._draw(trial, passes)
+            uniforms = self._draw(trial, passes)
             shape = len(self.steps), len(self.clips), trial.split.problem.coordinates
             trial.drawn[passes] = [
-                Updates(noise.ppf(uniforms)[None], orders[None], keys, np.full(shape, np.nan))
+                Updates(noise.ppf(uniforms)[None], keys, np.full(shape, np.nan))
                 for noise, keys in found.items()
             ]
         return trial.drawn[passes]
 
-    def _draw(self, trial: Trial, passes: int) -> tuple[Array, NDArray[np.int64]]:
-        """Uniforms and the order of coordinates, both of shape (L, K)."""
+    def _draw(self, trial: Trial, passes: int) -> Array:
+        """Uniforms of the updates, shape (L, K)."""
         shape, number = (passes, trial.split.problem.coordinates), self.first + trial.place
         name = trial.split.name
         stream = generator(self.settings.seed, "table-3", name, "noise", passes, number)
-        uniforms = np.maximum(stream.random(shape), 2.0**-54)
-        return uniforms, coordinate_orders(self.settings.setting.order, shape, stream)
+        return np.maximum(stream.random(shape), 2.0**-54)
 
     def configuration(self, place: tuple[int, ...]) -> tuple[int, float, float]:
         """Return passes, step and clipping level at a place of `best`."""

@@ -1,11 +1,11 @@
-"""Settings of Table III of flipped-huber-2023, its replications and its ablation."""
+"""Settings of Table III of flipped-huber-2023: protocol, replications and open choices."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from dpnoise_papers.descent.settings import (
     MAXIMUM_RUNS,
@@ -18,15 +18,10 @@ from dpnoise_papers.descent.settings import (
 )
 from dpnoise_papers.settings import Distinct, Epsilon, Positive, Section, Seeded, Share
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Mechanism = Literal["gaussian", "flipped-huber", "gaussian-tight"]
 Scaling = Literal["standardise", "center", "raw"]
 Split = Literal["per-trial", "fixed"]
-Order = Literal["cyclic", "random"]
-Iterate = Literal["last", "averaged"]
 WineTask = Literal["colour", "colour-and-quality", "quality"]
 CaliforniaFeatures = Literal["ratios", "counts"]
 Optimum = Literal["exact"] | Passes  # what NMSE is measured from
@@ -44,10 +39,6 @@ class OpenChoices(Section):
     split : str
         Whether the trials of a run of the protocol share one training and test part (fixed), or
         each has its own.
-    order : str
-        Of the coordinates in a pass.
-    iterate : str
-        The last iterate, or the mean of the iterates after each pass.
     penalty_scale : float
         Multiplies the strength of the penalty.
     wine_task, california_features : str
@@ -58,63 +49,9 @@ class OpenChoices(Section):
     target: Scaling
     split: Split
     test_fraction: Share
-    order: Order
-    iterate: Iterate
-    intercept: bool
     penalty_scale: Positive
     wine_task: WineTask
     california_features: CaliforniaFeatures
-
-
-class HeldOut(Section):
-    """How many trials configurations are selected on, and how many others are reported."""
-
-    select: SeveralTrials
-    evaluate: SeveralTrials
-
-
-class Table3(Seeded):
-    """Private coordinate descent with several noises, over a grid of configurations.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        The budget; delta may be '1/N^2' for N training samples.
-    xi_grid : int
-        Points of the paper's search over (xi, eta).
-    passes, steps, clips
-        The configurations.
-    trials : int
-        Of the printed protocol, which selects and reports on the same trials.
-    tasks : dict
-        What is learned from each data set.
-    """
-
-    epsilon: Epsilon
-    delta: BudgetDelta
-    mechanisms: Distinct[Mechanism]
-    xi_grid: Annotated[int, Field(ge=2, le=100_000)]
-    passes: Distinct[Passes]
-    steps: SearchGrid
-    clips: SearchGrid
-    trials: SeveralTrials
-    held_out: HeldOut
-    setting: OpenChoices
-    tasks: Annotated[dict[str, Penalised], Field(min_length=1), Registered]
-
-    @property
-    def all_trials(self) -> int:
-        """Trials of both protocols together; replications are numbered after them."""
-        return self.trials + self.held_out.select + self.held_out.evaluate
-
-    def runs(self, trials: int) -> int:
-        """Number of configurations times trials."""
-        return len(self.passes) * self.steps.count * self.clips.count * trials
-
-    @model_validator(mode="after")
-    def _fits_in_memory(self) -> Table3:
-        _few_enough(self.runs(self.all_trials))
-        return self
 
 
 class NoiseVariant(Section):
@@ -124,31 +61,6 @@ class NoiseVariant(Section):
     flipped_huber: Literal["flipped-huber", "flipped-huber-exact"] = "flipped-huber"
     passes: Distinct[Passes] | None = None
     optimum: Optimum = "exact"
-
-
-class ChoiceVariant(Section):
-    """Changes of the open choices or of the configurations."""
-
-    features: Scaling | None = None
-    target: Scaling | None = None
-    split: Split | None = None
-    test_fraction: Share | None = None
-    order: Order | None = None
-    iterate: Iterate | None = None
-    intercept: bool | None = None
-    penalty_scale: Positive | None = None
-    wine_task: WineTask | None = None
-    california_features: CaliforniaFeatures | None = None
-    passes: Distinct[Passes] | None = None
-    steps: SearchGrid | None = None
-    clips: SearchGrid | None = None
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _given(cls, value: object) -> object:
-        if value is None:
-            raise ValueError("expected a value, or to be left out where nothing changes, got null")
-        return value
 
 
 class Combinations(Section):
@@ -162,26 +74,33 @@ class Combinations(Section):
     california_features: Distinct[CaliforniaFeatures] | None = None
     clips: Distinct[SearchGrid] | None = None
 
-    def variants(self) -> list[ChoiceVariant]:
-        """Every combination."""
+    def changes(self) -> list[dict[str, Any]]:
+        """Every combination: its values by name."""
         given = {name: values for name, values in self if values is not None}
-        return [
-            ChoiceVariant(**dict(zip(given, one, strict=True))) for one in product(*given.values())
-        ]
+        return [dict(zip(given, one, strict=True)) for one in product(*given.values())]
 
 
-class Table3Replicates(Section):
-    """Replications of the printed protocol.
+class Table3(Seeded):
+    """Replications of private coordinate descent with several noises over a grid of configurations.
 
     Attributes
     ----------
+    epsilon, delta : float
+        The budget; delta may be '1/N^2' for N training samples.
+    xi_grid : int
+        Points of the paper's search over (xi, eta).
+    passes, steps, clips
+        The configurations.
+    trials : int
+        Of the printed protocol, which selects and reports on the same trials.
+    curves : tuple of str
+        Mechanisms of the slides' curves against the number of passes.
+    tasks : dict
+        What is learned from each data set.
     replications : int
         How many are made of the variant 'chosen'.
     variant_replications : int
-        How many, at most as many, are made of each other variant, and of each combination with the
-        smallest or the greatest median of a number.
-    few : int
-        How many, at most as many, are made of the other combinations.
+        How many, at most as many, are made of each other variant and of each combination.
     pilot : int
         By how many of the first the grid of configurations is thinned.
     audit : int
@@ -195,76 +114,79 @@ class Table3Replicates(Section):
         Of open choices, which together give the range of what the paper leaves open.
     """
 
+    epsilon: Epsilon
+    delta: BudgetDelta
+    xi_grid: Annotated[int, Field(ge=2, le=100_000)]
+    passes: Distinct[Passes]
+    steps: SearchGrid
+    clips: SearchGrid
+    trials: SeveralTrials
+    curves: Distinct[Mechanism]
+    setting: OpenChoices
+    tasks: Annotated[dict[str, Penalised], Field(min_length=1), Registered]
     replications: Annotated[int, Field(ge=2, le=10_000)]
     variant_replications: Annotated[int, Field(ge=2, le=10_000)]
-    few: Annotated[int, Field(ge=2, le=10_000)]
     pilot: Annotated[int, Field(ge=1)]
     audit: Annotated[int, Field(ge=0)]
     keep: Annotated[float, Field(ge=1, le=1e10)]
     variants: dict[Name, NoiseVariant]
     combinations: Annotated[tuple[Combinations, ...], Field(min_length=1)] | None = None
 
+    @property
+    def runs(self) -> int:
+        """Number of configurations times trials of all replications."""
+        trials = self.trials * self.replications
+        return len(self.passes) * self.steps.count * self.clips.count * trials
+
     @model_validator(mode="after")
-    def _counts_fit(self) -> Table3Replicates:
+    def _counts_fit(self) -> Table3:
         if self.pilot + self.audit > self.replications:
             got = f"{self.pilot} + {self.audit} > {self.replications}"
             raise ValueError(f"expected pilot + audit <= replications, got {got}")
-        if self.variant_replications < self.pilot:
-            got = f"{self.variant_replications} < {self.pilot}"
-            raise ValueError(f"expected variant_replications >= pilot, got {got}")
+        if not self.pilot <= self.variant_replications <= self.replications:
+            got = f"{self.pilot}, {self.variant_replications}, {self.replications}"
+            raise ValueError(f"expected pilot <= variant_replications <= replications, got {got}")
         if self.variants.get(CHOSEN) != NoiseVariant():
             raise ValueError(f"expected a variant {CHOSEN!r} without changes")
         return self
 
+    @model_validator(mode="after")
+    def _bound_of_mangold_holds(self) -> Table3:
+        delta = self.delta if isinstance(self.delta, float) else 0.0
+        beyond = self.epsilon > 1 or delta >= 1 / 3
+        named = [name for name, one in self.variants.items() if one.gaussian == _MANGOLD]
+        if named and beyond:
+            where = f"variants {', '.join(named)}: {_MANGOLD}"
+            got = f"{self.epsilon:g} and {self.delta}"
+            raise ValueError(f"{where} needs epsilon <= 1 and delta < 1/3, got {got}")
+        return self
 
-class Table3Ablation(Section):
-    """Variants of the open choices, on a coarser grid of configurations."""
+    @model_validator(mode="after")
+    def _few_enough(self) -> Table3:
+        tried = {passes for one in self.variants.values() for passes in one.passes or ()}
+        several = [self.model_copy(update={"passes": {*self.passes, *tried}})]
+        several += [
+            changed(self, one) for some in self.combinations or () for one in some.changes()
+        ]
+        if (most := max(one.runs for one in several)) > MAXIMUM_RUNS:
+            expected = f"at most {MAXIMUM_RUNS:,} runs (passes, steps, clips and trials multiplied)"
+            raise ValueError(f"expected {expected}, got {most:,}")
+        return self
 
-    steps: SearchGrid
-    clips: SearchGrid
-    mechanisms: Distinct[Mechanism]
-    trials: SeveralTrials
-    variants: Annotated[dict[Name, ChoiceVariant], Field(min_length=1)]
-
-
-def check_together(table: Table3, replicates: Table3Replicates, ablation: Table3Ablation) -> None:
-    """Refuse sections that do not fit each other.
-
-    ValueError if there are too many runs to hold, or a budget is beyond the bound of Mangold et al.
-    """
-    for name, variant in replicates.variants.items():
-        delta = table.delta if isinstance(table.delta, float) else 0.0
-        if variant.gaussian == _MANGOLD and (table.epsilon > 1 or delta >= 1 / 3):
-            where = f"table_3_replicates.variants.{name}: {_MANGOLD}"
-            got = f"{table.epsilon:g} and {table.delta}"
-            raise ValueError(f"{where} needs table_3.epsilon <= 1 and delta < 1/3, got {got}")
-    tried = {passes for one in replicates.variants.values() for passes in one.passes or ()}
-    more = table.model_copy(update={"passes": (*table.passes, *tried)})
-    _few_enough(more.runs(table.trials * replicates.replications))
-    for several in replicates.combinations or ():
-        for combination in several.variants():
-            _few_enough(changed(table, combination).runs(table.trials * replicates.replications))
-    taken = {name for task in table.tasks for name in combined(table, replicates, task)}
-    if both := sorted(taken & set(replicates.variants)):
-        raise ValueError(f"expected variants with other names than combinations, got {both}")
-    ablated = [varied(table, ablation, one) for one in ablation.variants.values()]
-    for one in ablated:
-        together = one.model_copy(update={"passes": all_passes(ablated)})
-        _few_enough(together.runs(ablation.trials))
+    @model_validator(mode="after")
+    def _names_differ(self) -> Table3:
+        taken = {name for task in self.tasks for name in combined(self, task)}
+        if both := sorted(taken & set(self.variants)):
+            raise ValueError(f"expected variants with other names than combinations, got {both}")
+        return self
 
 
-def changed(table: Table3, variant: ChoiceVariant) -> Table3:
-    """Return the settings of Table III under one variant of what the paper leaves open."""
-    changes = {name: value for name, value in variant if value is not None}
-    choices = {name: changes.pop(name) for name in OpenChoices.model_fields if name in changes}
+def changed(table: Table3, change: dict[str, Any]) -> Table3:
+    """Return the settings with some open choices or grids changed."""
+    choices = {name: value for name, value in change.items() if name in OpenChoices.model_fields}
+    others = {name: value for name, value in change.items() if name not in choices}
     setting = table.setting.model_copy(update=choices)
-    return table.model_copy(update={**changes, "setting": setting})
-
-
-def varied(table: Table3, ablation: Table3Ablation, variant: ChoiceVariant) -> Table3:
-    """Return the settings of Table III under one variant of the ablation, on its grid."""
-    shared = {"steps": ablation.steps, "clips": ablation.clips, "mechanisms": ablation.mechanisms}
-    return changed(table.model_copy(update=shared), variant)
+    return table.model_copy(update={**others, "setting": setting})
 
 
 def where_it_matters(table: Table3, dataset: str) -> Table3:
@@ -279,37 +201,48 @@ def where_it_matters(table: Table3, dataset: str) -> Table3:
     return table.model_copy(update={"setting": table.setting.model_copy(update=same)})
 
 
-def combined(table: Table3, replicates: Table3Replicates, dataset: str) -> dict[str, Table3]:
+def combined(table: Table3, dataset: str) -> dict[str, Table3]:
     """Return the settings of Table III under every combination of open choices, by its name.
 
-    The name tells what differs from the settings themselves. Combinations that come to the same on
-    the data set stand there once, those that change nothing not at all.
+    Combinations that come to the same on the data set stand there once, those that change nothing
+    not at all.
     """
-    own = where_it_matters(table, dataset)
     found: dict[str, Table3] = {}
-    for several in replicates.combinations or ():
-        for variant in several.variants():
-            one = where_it_matters(changed(table, variant), dataset)
-            words = [
-                f"{name.replace('_', '-')}-{value:g}"
-                if isinstance(value, float)
-                else f"{name.replace('_', '-')}-{value}"
-                for name, value in one.setting
-                if value != getattr(own.setting, name)
-            ]
-            if one.clips != own.clips:
-                words.append(f"clips-{one.clips.count}")
-            if words:
-                found.setdefault("+".join(words), one)
+    for several in table.combinations or ():
+        for change in several.changes():
+            one = changed(table, change)
+            found.setdefault(name_on(table, one, dataset), where_it_matters(one, dataset))
+    return {name: one for name, one in found.items() if name != CHOSEN}
+
+
+def common_variants(table: Table3) -> dict[str, dict[str, str]]:
+    """Return what each variant for all data sets together is on each of them, by its name.
+
+    A variant of the noise is itself everywhere; a combination is what its choices come to.
+    """
+    found = {name: dict.fromkeys(table.tasks, name) for name in table.variants}
+    for several in table.combinations or ():
+        for change in several.changes():
+            one = changed(table, change)
+            on_each = {dataset: name_on(table, one, dataset) for dataset in table.tasks}
+            found.setdefault(_name(table, one), on_each)
     return found
 
 
-def all_passes(several: Iterable[Table3]) -> tuple[int, ...]:
-    """All numbers of passes that are tried under several settings."""
-    return tuple(sorted({passes for one in several for passes in one.passes}))
+def name_on(table: Table3, one: Table3, dataset: str) -> str:
+    """Return the name of changed settings on a data set: what differs there."""
+    return _name(where_it_matters(table, dataset), where_it_matters(one, dataset))
 
 
-def _few_enough(runs: int) -> None:
-    if runs > MAXIMUM_RUNS:
-        expected = f"at most {MAXIMUM_RUNS:,} runs (passes, steps, clips and trials multiplied)"
-        raise ValueError(f"expected {expected}, got {runs:,}")
+def _name(own: Table3, one: Table3) -> str:
+    """What differs between settings, in words; 'chosen' if nothing does."""
+    words = [
+        f"{name.replace('_', '-')}-{value:g}"
+        if isinstance(value, float)
+        else f"{name.replace('_', '-')}-{value}"
+        for name, value in one.setting
+        if value != getattr(own.setting, name)
+    ]
+    if one.clips != own.clips:
+        words.append(f"clips-{one.clips.count}")
+    return "+".join(words) or CHOSEN

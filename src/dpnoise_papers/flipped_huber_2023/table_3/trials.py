@@ -107,10 +107,7 @@ def make_split(dataset: Dataset, settings: Table3, index: int) -> Split:
         loss=task.loss,
         penalty=task.penalty,
         strength=task.strength * setting.penalty_scale,
-        intercept=setting.intercept,
     )
-    if setting.intercept:
-        X_test = np.column_stack([X_test, np.ones(len(X_test))])
     delta = budget_delta(settings.delta, problem.size)
     return Split(dataset.name, problem, optimum(problem), delta, X_test, y_test)
 

@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from dpnoise.calibration.budget import Budget, delta_to_compare
+from dpnoise.calibration.budget import Target, delta_to_compare
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
@@ -124,7 +124,7 @@ def minimum_in_box(
     >>> round(found.variance, 2)
     27.98
     """
-    budget = Budget(epsilon, delta, sensitivity, dimension)
+    budget = Target(epsilon, delta, sensitivity, dimension)
 
     def spent(noise: Noise) -> float:
         if method == "sufficient-box" and isinstance(noise, FlippedHuber):

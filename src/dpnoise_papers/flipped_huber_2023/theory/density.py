@@ -10,7 +10,7 @@ proof of Lemma 2 rests on an implication that is false (`orlicz-implies-lemma-2`
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -79,6 +79,34 @@ def mass(alpha: Array, gamma: Array) -> Array:
     return integrate(lambda t: weight(t, a, g), kinks(alpha, gamma))
 
 
+def mean(
+    function: Callable[[Array], Array], alpha: Array, gamma: Array, edges: Array | None = None
+) -> Array:
+    """Mean E f(T) by quadrature, or the part of it between the first and the last edge."""
+    a, g = column(alpha), column(gamma)
+    edges = kinks(alpha, gamma) if edges is None else edges
+    return integrate(lambda t: function(t) * weight(t, a, g), edges) / mass(alpha, gamma)
+
+
+def _below(x: Array, alpha: Array, gamma: Array) -> Array:
+    """P(T < x) by quadrature of the density."""
+    edges = np.minimum(kinks(alpha, gamma, x), x[:, None])
+    return mean(np.ones_like, alpha, gamma, edges)
+
+
+def bisect(
+    passed: Callable[[Array], Any], low: Array | float, high: Array | float
+) -> tuple[Array, Array]:
+    """Ends around the point from which on a condition is passed, a hundred halvings apart."""
+    ends = np.asarray(low), np.asarray(high)
+    # ends: halves to the last digit
+    for _ in range(100):
+        middle = np.asarray(0.5 * (ends[0] + ends[1]))
+        found = passed(middle)
+        ends = np.where(found, ends[0], middle), np.where(found, middle, ends[1])
+    return ends
+
+
 def tail(x: Array, alpha: Array, gamma: Array) -> Array:
     """P(T > x) of flipped Huber noise, a sum of positive terms where x >= 0."""
     w, b, size = printed.omega(alpha, gamma), alpha / gamma, np.abs(x)
@@ -97,10 +125,7 @@ def two_fold_tail(level: Array, one: Array, two: Array, alpha: Array, gamma: Arr
     places += [middle - REACH / 2 * gamma, middle, middle + REACH / 2 * gamma]
     edges = [-end, -alpha, 0 * end, alpha, end, *(np.clip(p, -end, end) for p in places)]
     a, g, x, c, e = (column(v) for v in (alpha, gamma, level, one, two))
-    integral = integrate(
-        lambda t: weight(t, a, g) * tail((x - c * t) / e, a, g), np.stack(edges, axis=1)
-    )
-    return integral / mass(alpha, gamma)
+    return mean(lambda t: tail((x - c * t) / e, a, g), alpha, gamma, np.stack(edges, axis=1))
 
 
 def many_fold_tail(level: Array, d: Array, alpha: Array, gamma: Array) -> Array:
@@ -151,21 +176,13 @@ def _half_transform(s: Array, alpha: Array, gamma: Array) -> Array:
 _ERROR = 1e-12  # of a moment by quadrature, relative
 
 
-def _moment(drawn: dict[str, Array], function: Callable[[Array], Array]) -> Array:
-    """Mean E f(T) by quadrature."""
-    alpha, gamma = drawn["alpha"], drawn["gamma"]
-    a, g = column(alpha), column(gamma)
-    total = integrate(lambda t: function(t) * weight(t, a, g), kinks(alpha, gamma))
-    return total / mass(alpha, gamma)
-
-
 def _variance(drawn: dict[str, Array]) -> Array:
-    return _moment(drawn, np.square)
+    return mean(np.square, **drawn)
 
 
 def _information(drawn: dict[str, Array]) -> Array:
     a, g = column(drawn["alpha"]), column(drawn["gamma"])
-    return _moment(drawn, lambda t: (np.maximum(np.abs(t), a) / g**2) ** 2)
+    return mean(lambda t: (np.maximum(np.abs(t), a) / g**2) ** 2, **drawn)
 
 
 def norm_equivalence(rng: Generator, n: int) -> Outcome:
@@ -228,24 +245,17 @@ def distribution_function(rng: Generator, n: int) -> Outcome:
     near = np.minimum(gamma, gamma**2 / alpha) * rng.exponential(size=n)
     size = np.where(rng.random(n) < 0.5, near, (alpha + 3 * gamma) * rng.random(n))
     at = size * np.where(rng.random(n) < 0.5, -1, 1)
-    a, g = column(alpha), column(gamma)
-    edges = np.minimum(kinks(alpha, gamma, at), at[:, None])
-    value = integrate(lambda t: weight(t, a, g), edges) / mass(alpha, gamma)
-    margin = equal(printed.cdf(at, alpha, gamma), value)
+    margin = equal(printed.cdf(at, alpha, gamma), _below(at, alpha, gamma))
     return Outcome(margin, 1e-11, drawn | {"t": at})
 
 
 def quantile_function(rng: Generator, n: int) -> Outcome:
     """Relative error of the mass beyond (23), by quadrature, and of (10) at it, on both sides."""
     drawn = draw_wide(rng, n)
-    alpha, gamma = drawn["alpha"], drawn["gamma"]
     less = 0.5 * np.exp(rng.uniform(np.log(1e-6), 0, n))
     u = np.where(rng.random(n) < 0.5, less, 1 - less)
     t = printed.quantile(u, **drawn)
-    a, g = column(alpha), column(gamma)
-    far = -np.abs(t)
-    edges = np.minimum(kinks(alpha, gamma, far), far[:, None])
-    beyond = integrate(lambda t: weight(t, a, g), edges) / mass(alpha, gamma)
+    beyond = _below(-np.abs(t), **drawn)
     margin = np.minimum(equal(beyond, less, less), equal(printed.cdf(t, **drawn), u))
     margin = np.where((t > 0) == (u > 0.5), margin, -1.0)
     return Outcome(margin, 1e-9, drawn | {"u": u})

@@ -23,6 +23,7 @@ from dpnoise.noise import (
 )
 from dpnoise_papers.checks import Check, Outcome, at_most, equal
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.theory.density import bisect
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -83,13 +84,7 @@ def log_concave(rng: Generator, n: int) -> Outcome:
     while len(rows) < n:
         for noise in _families(rng):
             delta, epsilon, d = _draw_shifts(rng, noise)
-            low, high = -60 * noise.std(), 60 * noise.std()
-            # ends: halves to the last digit
-            for _ in range(80):  # the right-continuous inverse of the centred loss
-                nu = 0.5 * (low + high)
-                above = noise.logpdf(nu - delta / 2) - noise.logpdf(nu + delta / 2) > epsilon
-                low, high = (low, nu) if above else (nu, high)
-            formula = noise.sf(nu - delta / 2) - np.exp(epsilon) * noise.sf(nu + delta / 2)
+            formula = _by_lemma_11(noise, delta, epsilon)
             whole, part = (_integral(noise, shift, epsilon) for shift in (delta, d))
             rows.append((min(-abs(formula - whole), formula - part), epsilon, delta, d))
     margin, epsilon, delta, d = np.array(rows[:n]).T
@@ -140,16 +135,11 @@ def _integral(noise: Noise, d: float, epsilon: float) -> float:
     def excess(t: Array) -> Array:
         return noise.pdf(t) - np.exp(epsilon) * noise.pdf(t + d)
 
-    low, high = cuts[:-1], cuts[1:]
-    turns = excess(low) * excess(high) < 0
-    left, right = low[turns], high[turns]
-    positive = excess(left) > 0
-    # ends: halves to the last digit
-    for _ in range(60):
-        middle = 0.5 * (left + right)
-        same = (excess(middle) > 0) == positive
-        left, right = np.where(same, middle, left), np.where(same, right, middle)
-    edges = np.union1d(cuts, left)
+    values = excess(cuts)
+    turns = np.flatnonzero(values[:-1] * values[1:] < 0)
+    positive = values[turns] > 0
+    turned = bisect(lambda t: (excess(t) > 0) != positive, cuts[turns], cuts[turns + 1])[0]
+    edges = np.union1d(cuts, turned)
     half = 0.5 * np.diff(edges)[:, None]
     t = edges[:-1, None] + half * (1 + _NODES)
     return float(np.sum(np.maximum(excess(t), 0) * half @ _WEIGHTS))
@@ -199,15 +189,11 @@ def laplace_profile(rng: Generator, n: int) -> Outcome:
 
 def _by_lemma_11(noise: Noise, d: float, epsilon: float) -> float:
     """Value SF(t1) - e^epsilon SF(t1 + d), with t1 bisected to the last digit."""
-    low, high = -d, d + 60 * noise.std()
-    if noise.logpdf(high) - noise.logpdf(high + d) < epsilon:
+    end = d + 60 * noise.std()
+    if noise.logpdf(end) - noise.logpdf(end + d) < epsilon:
         return 0.0
-    # ends: halves to the last digit
-    for _ in range(70):
-        t = 0.5 * (low + high)
-        above = noise.logpdf(t) - noise.logpdf(t + d) > epsilon
-        low, high = (low, t) if above else (t, high)
-    return float(noise.sf(high) - np.exp(epsilon) * noise.sf(high + d))
+    t = bisect(lambda t: noise.logpdf(t) - noise.logpdf(t + d) > epsilon, -d, end)[1]
+    return float(noise.sf(t) - np.exp(epsilon) * noise.sf(t + d))
 
 
 def loss_formulas(rng: Generator, n: int, *, which: tuple[int, ...]) -> Outcome:
@@ -280,16 +266,12 @@ def level_sets(rng: Generator, n: int) -> Outcome:
     Scale and variance are equal, the setting of Figure 6; the offset is solved for.
     """
     drawn = _draw_level(rng, n)
-    theta = []
-    for b in drawn["ratio"]:
-        variance = FlippedHuber(b, 1.0).var()
-        low, high = 0.0, 100.0
-        # ends: halves to the last digit
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            more = OffsetSymmetricGaussian(middle, 1.0).var() > variance
-            low, high = (middle, high) if more else (low, middle)
-        theta.append(high)
+
+    def less(theta: Array, variance: float) -> bool:
+        return OffsetSymmetricGaussian(float(theta), 1.0).var() <= variance
+
+    variances = [FlippedHuber(b, 1.0).var() for b in drawn["ratio"]]
+    theta = [bisect(partial(less, variance=v), 0.0, 100.0)[1] for v in variances]
     return Outcome(_level_slack(np.array(theta), drawn), 1e-9, drawn)
 
 

@@ -16,11 +16,17 @@ from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import ranges
-from dpnoise_papers.flipped_huber_2023.theory.density import draw_scalar, kinks, mass, tail, weight
+from dpnoise_papers.flipped_huber_2023.theory.density import (
+    bisect,
+    draw_scalar,
+    kinks,
+    mass,
+    mean,
+    tail,
+    weight,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import Generator
 
     from dpnoise._types import Array
@@ -175,20 +181,10 @@ def cost_inverse(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-9, {"alpha": alpha, "sensitivity": d, "nu": nu})
 
 
-def _bisect(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Point where a nondecreasing function turns positive, in [low, high]."""
-    # ends: halves to the last digit
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        above = function(middle) > 0
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return high
-
-
 def integrated_profile(epsilon: Array, d: Array, alpha: Array, gamma: Array) -> Array:
     """Integral of [g(t) - e^epsilon g(t + d)]_+ for d > 0."""
     end = alpha + d + REACH * gamma
-    cross = _bisect(lambda t: loss(t, d, alpha, gamma) - epsilon, -end, end)
+    cross = bisect(lambda t: loss(t, d, alpha, gamma) > epsilon, -end, end)[1]
     a, g, s, e = column(alpha), column(gamma), column(d), column(epsilon)
 
     def integrand(t: Array) -> Array:
@@ -275,9 +271,7 @@ def chosen_variance(rng: Generator, n: int) -> Outcome:
     is by quadrature.
     """
     drawn, alpha, gamma = _draw_choice(rng, n)
-    a, g = column(alpha), column(gamma)
-    edges = kinks(alpha, gamma)
-    second = integrate(lambda t: t * t * weight(t, a, g), edges) / mass(alpha, gamma)
+    second = mean(lambda t: t * t, alpha, gamma)
     budgets = zip(drawn["epsilon"].tolist(), drawn["delta"].tolist(), strict=True)
     found = [calibrate("flipped-huber", epsilon=e, delta=p).infimum for e, p in budgets]
     smallest = np.array(found)
@@ -379,10 +373,9 @@ def probabilistic_privacy(rng: Generator, n: int) -> Outcome:
     epsilon, d, alpha, gamma = _unpack(drawn)
     d = d * rng.uniform(0.05, 1, n)
     end = alpha + d + REACH * gamma
-    t = _bisect(lambda t: loss(t, d, alpha, gamma) - epsilon, -end, end)
-    a, g = column(alpha), column(gamma)
+    t = bisect(lambda t: loss(t, d, alpha, gamma) > epsilon, -end, end)[1]
     edges = np.maximum(kinks(alpha, gamma, t), np.minimum(t, alpha + REACH * gamma)[:, None])
-    beyond = integrate(lambda t: weight(t, a, g), edges) / mass(alpha, gamma)
+    beyond = mean(np.ones_like, alpha, gamma, edges)
     value = integrated_profile(epsilon, d, alpha, gamma)
     return Outcome(at_most(value, beyond), 1e-12, drawn | {"d": d})
 

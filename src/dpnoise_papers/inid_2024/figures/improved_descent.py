@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpnoise_papers.claims.interval import ends, reach
@@ -13,16 +16,16 @@ from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, legend_below,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # As in Figures 1 and 3: black i.i.d., grey SPR, optimal in the colour of the noise, the Gaussian.
 SCHEMES: dict[str, dict[str, Any]] = {
-    "iid": {"color": "#000000", "linestyle": (0, (1, 1.4)), "marker": "^", "label": "i.i.d.*"},
-    "spr": {"color": GREY, "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)"},
+    "iid": {"color": "#000000", "linestyle": (0, (1, 1.4)), "label": "i.i.d.*"},
+    "spr": {"color": GREY, "linestyle": "-", "label": "SPR (usual DP-CD)"},
     "optimal": {
-        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "marker": "s", "label": "optimal",
+        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "label": "optimal",
     },
 }  # fmt: skip
 FEATURES = {"raw": "raw features", "standardise": "standardised features"}
@@ -37,6 +40,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "optimal": {"color": SCHEMES["optimal"]["color"], "marker": "s", "label": "optimal"},
 }  # fmt: skip
 PRINTED = {"spr": "printed, DP-CD", "optimal": "printed, improved DP-CD"}
+ORDERS = {"scikit-learn": "scikit-learn's", "cal-housing": "cal_housing's", "openml": "OpenML's"}
 _BELOW = 4.0  # times, how far the axis goes below the smallest error; bars may be cut there
 
 
@@ -48,83 +52,128 @@ def _percent_axis(axis: Axes, subs: tuple[float, ...] = (1.0,)) -> None:
     axis.grid(color=GREY, alpha=0.2, linewidth=0.5)
 
 
-def descent_paths(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+def descent_paths(table: pd.DataFrame, orders: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw the relative error against passes, one panel for each way of scaling the features.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it. Lines
-        with bars, 99 % intervals, are one run of the most passes, hollow marks runs of
-        their own for fewer passes; both on fresh trials and in cyclic order.
+        As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it: lines
+        are one run of the most passes, in cyclic order, by the protocol 'printed'; bars are 99 %
+        intervals. Where all schemes are one, hollow marks are runs of their own for fewer passes.
+    orders : DataFrame
+        The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`, all data
+        sets together. Schemes in it are drawn from it: a strong line for the first documented order
+        of the columns, which the claims judge, thin ones for the others, and a band for the random
+        ones.
     printed : DataFrame
-        The paper's numbers (judged by the printed protocol) and those read off the figures of
-        Mangold et al. (by the fresh one).
+        The paper's numbers, each in the colour of its scheme, and those read off the figures of
+        Mangold et al.
     """
-    shown = table[(table["order"] == "cyclic") & (table["protocol"] == "fresh")]
+    shown = table[(table["order"] == "cyclic") & (table["protocol"] == "printed")]
+    searched = orders[(orders["protocol"] == "printed") & orders["dataset"].isin(shown["dataset"])]
     scalings = [name for name in FEATURES if name in set(shown["features"])]
     with house_style():
-        figure = new_figure(PAGE, 2.9)
+        figure = new_figure(PAGE, 3.1)
         panels = figure.subplots(1, max(1, len(scalings)), sharey=True, squeeze=False)[0]
+        key: dict[str, Artist] = {}
         for panel, scaling in zip(panels, scalings, strict=False):
             here = shown[shown["features"] == scaling]
-            schemes = [s for s in SCHEMES if s in set(here["scheme"])]
             one = here.pivot_table("error", ["reading", "passes"], "scheme")
             if np.allclose(one.min(axis=1), one.max(axis=1), rtol=1e-6):
-                schemes = ["spr"]  # all schemes are one: every M_i is the same
                 panel.text(
                     0.97, 0.95, "all three schemes are one", transform=panel.transAxes,
                     ha="right", va="top", color=GREY,
                 )  # fmt: skip
-            for scheme in schemes:
-                _path(panel, here[here["scheme"] == scheme], scheme)
+                rows = here[here["scheme"] == "spr"]
+                _path(panel, rows[rows["reading"] == "run"], "spr")
+                own = rows[rows["reading"] == "budget"]
+                key["SPR, a run of its own for so many passes"] = panel.scatter(
+                    own["passes"], own["error"], s=16, facecolors="white", edgecolors=GREY,
+                    linewidths=0.9, zorder=3,
+                )  # fmt: skip
+            else:
+                run = here[here["reading"] == "run"]
+                key |= _in_orders(panel, run, searched[searched["features"] == scaling])
             if len(printed):
-                _printed(panel, printed[printed["features"] == scaling])
+                key |= _printed(panel, printed[printed["features"] == scaling])
             _percent_axis(panel)
             name = str(here["dataset"].iloc[0])
             panel.set_title(f"{TITLES.get(name, name)}, {FEATURES[scaling]}")
             panel.set_xlabel("passes over the data")
         if scalings:
             panels[0].set_ylabel("relative error of the objective")
-            panels[0].scatter(
-                [], [], s=16, facecolors="none", edgecolors=GREY, linewidths=0.9,
-                label="a run of its own for this many passes",
-            )  # fmt: skip
-            legend_below(figure)
+            legend_below(figure, [_labelled(artist, words) for words, artist in key.items()])
     return figure
 
 
-def _path(panel: Axes, rows: pd.DataFrame, scheme: str) -> None:
-    look = dict(SCHEMES[scheme])
-    marker, label = look.pop("marker"), look.pop("label")
-    run = rows[rows["reading"] == "run"].sort_values("passes")
-    panel.errorbar(
-        run["passes"],
-        run["error"],
-        yerr=reach(run, "error"),
-        elinewidth=0.7,
-        label=label,
-        **look,
-    )
-    own = rows[rows["reading"] == "budget"]
-    panel.scatter(
-        own["passes"], own["error"], s=16, marker=marker, facecolors="white",
-        edgecolors=look["color"], linewidths=0.9, zorder=3,
-    )  # fmt: skip
+def _labelled(artist: Artist, words: str) -> Artist:
+    """Return an artist of the key with its words."""
+    artist.set_label(words)
+    return artist
 
 
-def _printed(panel: Axes, rows: pd.DataFrame) -> None:
-    """Mark the paper's numbers and those of the figures of Mangold et al."""
-    ours = rows[rows["protocol"] == "printed"]
-    panel.scatter(
-        ours["passes"].astype(float), ours["printed"], s=36, marker="*", color="#000000",
-        zorder=4, label="printed" if len(ours) else None,
-    )  # fmt: skip
+def _in_orders(panel: Axes, run: pd.DataFrame, searched: pd.DataFrame) -> dict[str, Artist]:
+    """Draw every scheme in documented orders of the columns, and the band of random ones.
+
+    Entries of the key are returned: strong lines by scheme, then what the others are.
+    """
+    key: dict[str, Artist] = {}
+    beside: dict[str, Artist] = {}
+    first = ""
+    thin: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 1))}
+    for scheme, look in SCHEMES.items():
+        own = searched[searched["scheme"] == scheme]
+        random = own["order"].str.startswith("random-")
+        first, *others = dict.fromkeys(own["order"][~random]) or [""]
+        rows = run[run["scheme"] == scheme]
+        start = rows[rows["passes"] == 0]
+        line = pd.concat([start, own[own["order"] == first]]) if first else rows
+        key[look["label"]] = _path(panel, line, scheme)
+        for name in others:
+            line = pd.concat([start, own[own["order"] == name]])
+            panel.plot(line["passes"], line["error"], color=look["color"], **thin)
+            words = f"columns in {ORDERS.get(name, name)} order"
+            beside[words] = Line2D([], [], color=GREY, **thin)
+        if random.any():
+            band = own[random].groupby("passes")["error"].agg(["min", "max"])
+            panel.fill_between(
+                band.index, band["min"], band["max"], color=look["color"], alpha=0.15, linewidth=0
+            )
+            beside["columns in random orders"] = Patch(color=GREY, alpha=0.15, linewidth=0)
+    if first:
+        words = f"strong lines: columns in {ORDERS.get(first, first)} order"
+        panel.text(0.03, 0.05, words, transform=panel.transAxes, color=GREY)
+    return key | beside
+
+
+def _path(panel: Axes, run: pd.DataFrame, scheme: str) -> Artist:
+    """Draw one run against its passes, with 99 % intervals as far as they are above 0."""
+    run = run.sort_values("passes")
+    down, up = reach(run, "error")
+    down = np.minimum(down, (1.0 - 1.0 / _BELOW) * run["error"])
+    look = {key: value for key, value in SCHEMES[scheme].items() if key != "label"}
+    panel.errorbar(run["passes"], run["error"], yerr=[down, up], elinewidth=0.7, **look)
+    return Line2D([], [], **look)
+
+
+def _printed(panel: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
+    """Mark the paper's numbers by their scheme, and those of the figures of Mangold et al."""
+    key: dict[str, Artist] = {}
+    for scheme, label in PRINTED.items():
+        own = rows[(rows["protocol"] == "printed") & (rows["scheme"] == scheme)]
+        if len(own):
+            key[label] = panel.scatter(
+                own["passes"].astype(float), own["printed"], s=60, marker="*", zorder=4,
+                color=SCHEMES[scheme]["color"], edgecolors="#000000", linewidths=0.7,
+            )  # fmt: skip
     theirs = rows[rows["protocol"] == "fresh"]
-    panel.scatter(
-        theirs["passes"].astype(float), theirs["printed"], s=18, marker="x", color="#000000",
-        linewidths=0.8, zorder=4, label="DP-CD of Mangold et al." if len(theirs) else None,
-    )  # fmt: skip
+    if len(theirs):
+        key["DP-CD of Mangold et al."] = panel.scatter(
+            theirs["passes"].astype(float), theirs["printed"], s=18, marker="x", color="#000000",
+            linewidths=0.8, zorder=4,
+        )  # fmt: skip
+    return key
 
 
 def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:

@@ -58,8 +58,9 @@ ORDERS_COLUMNS = [
     "error", "error_se", "gain", "gain_se", "step", "clip", "edge", "audited", "missed",
 ]  # fmt: skip
 SPREAD_COLUMNS = [
-    "dataset", "features", "scheme", "protocol", "passes", "orders", "repetitions", "error",
-    "error_se", "error_least", "error_greatest", "gain", "gain_se", "gain_least", "gain_greatest",
+    "dataset", "features", "scheme", "protocol", "passes", "order", "orders", "repetitions",
+    "error", "error_se", "error_least", "error_greatest",
+    "gain", "gain_se", "gain_least", "gain_greatest",
 ]  # fmt: skip
 
 
@@ -121,10 +122,10 @@ def descent_orders(
         for an order that was searched on the whole grid again, `missed` 1 if the best was not
         among the points that the other orders start from.
     spread : DataFrame
-        Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain` and of their
-        standard errors in one order, with the smallest and the largest mean in `_least` and
-        `_greatest`. `repetitions` has the degrees of freedom of such a standard error, those of
-        the trials of all orders, plus 1.
+        Columns `SPREAD_COLUMNS`: `error` and `gain` in the first order, which is the first
+        documented one, with the smallest and the largest mean over all orders in `_least` and
+        `_greatest`. Their standard errors are medians over the orders, since five trials of one say
+        little of their own scatter; `repetitions` has the degrees of freedom of all, plus 1.
     """
     if dataset is None:
         return pd.DataFrame(columns=ORDERS_COLUMNS), pd.DataFrame(columns=SPREAD_COLUMNS)
@@ -178,9 +179,9 @@ def descent_orders(
 
 
 def spread(table: pd.DataFrame) -> pd.DataFrame:
-    """Return median and range over the orders of each scheme, protocol and number of passes.
+    """Return error and gain in the first order, with their range over all orders.
 
-    Columns `SPREAD_COLUMNS`.
+    Columns `SPREAD_COLUMNS`, one row per scheme, protocol and number of passes.
 
     Parameters
     ----------
@@ -189,12 +190,10 @@ def spread(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for key, group in table.groupby(SPREAD_COLUMNS[:5], sort=False):
-        middle = group.median(numeric_only=True)
-        values = [
-            float(figure)
-            for name in ("error", "gain")
-            for figure in (middle[name], middle[f"{name}_se"], group[name].min(), group[name].max())
-        ]
-        freedom = int((group["repetitions"] - 1).sum())
-        rows.append([*key, len(group), freedom + 1, *values])
+        first, freedom = group.iloc[0], int((group["repetitions"] - 1).sum())
+        row = [*key, first["order"], len(group), freedom + 1]
+        for name in ("error", "gain"):
+            error = group[f"{name}_se"].median()
+            row += [first[name], error, group[name].min(), group[name].max()]
+        rows.append(row)
     return pd.DataFrame(rows, columns=SPREAD_COLUMNS)

@@ -36,7 +36,8 @@ between the subspaces without noise (U) and with it (V); the explained variance 
 tr(V' R V) / tr(R) of R = sum x x'. All mechanisms see the same data, signs and levels of noise.
 
 The text names the model and prints M, N and r. How many subspaces there are, and of which
-dimensions, it does not print; here they are as equal as possible. It says that entries are clipped
+dimensions, it does not print; here they are as equal as possible, by default 5 of dimension 2 (in
+one dimension the samples would be multiples of each other). It says that entries are clipped
 for i.n.i.d. noise, and prints neither how nor where. `dp_pca_over_models` gives the range over
 both. That of the variant 'stated', which clips each entry at its printed sensitivity, therefore
 holds the printed noise with nothing clipped and noise that is private without clipping, each with
@@ -323,7 +324,8 @@ def _kept(
     return kept, verdicts
 
 
-MODELS = ("product", "single-subspace", "union-of-subspaces")
+_UNION = "union-of-subspaces"
+MODELS = ("product", "single-subspace", _UNION)
 METRICS = ("sre", "ev")
 _TOLERANCE = 1e-9  # of eigenvalues, of which only the eigenvectors count here
 _BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
@@ -340,7 +342,7 @@ _RANGED = [*_MEASURES, "epsilon_add_remove"]
 _CLIPPING = {"stated": ("stated-largest", "unclipped", "unclipped-largest", "add-remove")}
 
 
-def _draw_samples(
+def draw_samples(
     model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
 ) -> Array:
     """Random samples of norm 1 in a subspace, or in a union of some, shape (samples, features).
@@ -385,7 +387,7 @@ def _clipped_sums(columns: Array, bounds: Array) -> Array:
     return sums
 
 
-def _unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
+def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
     """Noise of unit scale by family, with shared signs and levels; upper triangles are used."""
     normal = rng.standard_normal((features, features))
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
@@ -411,13 +413,27 @@ def _leading(matrix: Array, rank: int) -> Array:
     return np.ascontiguousarray(dominant(matrix, rank, _TOLERANCE)[1])
 
 
-def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array]) -> Array:
-    """SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
+def errors_of(
+    X: Array, rank: int, mechanisms: Sequence[Row], units: Sequence[dict[str, Array]]
+) -> Array:
+    """SRE and explained variance on samples, shape (trials, mechanisms, 2), by unit noise."""
     moment = X.T @ X
     basis = _leading(moment, rank)
     clipped = moment
     if any(row.clipped for row in mechanisms):
         clipped = _clipped_moment(X, *printed_sensitivities(len(moment)))
+    return np.array([_trial(moment, clipped, basis, mechanisms, unit) for unit in units])
+
+
+def _trial(
+    moment: Array,
+    clipped: Array,
+    basis: Array,
+    mechanisms: Sequence[Row],
+    unit: dict[str, Array],
+) -> Array:
+    """SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
+    rank = basis.shape[1]
     results = np.empty((len(mechanisms), 2))
     mirrored = {family: symmetric(noise) for family, noise in unit.items()}
     alike: defaultdict[tuple[str, float, float, bool], dict[bool, list[int]]]
@@ -461,12 +477,12 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
     with threadpool_limits(1):
         for trial in counted(range(trials), "trials"):
             scope = settings.seed, "dp-pca", model, trial
-            X = _draw_samples(
+            X = draw_samples(
                 model, generator(*scope, "data"), samples=settings.samples, features=features,
                 rank=settings.rank, subspaces=subspaces,
             )  # fmt: skip
-            unit = _unit_noise(generator(*scope, "noise"), features)
-            results[trial] = _trial(X, settings.rank, mechanisms, unit)
+            unit = unit_noise(generator(*scope, "noise"), features)
+            results[trial] = errors_of(X, settings.rank, mechanisms, [unit])[0]
     table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
     table = table[table["reading"].isin(settings.variants)]
     keys = ["reading", "noise", "scheme", "epsilon"]
@@ -500,27 +516,29 @@ def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list
 
 
 def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
-    """Table III on the data model 'product', with its range over unions of subspaces.
+    """Table III on a union of random subspaces, with its range over other data models.
 
-    Columns as of `dp_pca_table` for 'product'. Beside each measure, and the epsilon that is kept if
-    a sample is added or removed, its least and greatest over all data models, in `_least` and
-    `_greatest`, and for the variant 'stated' also over the other ways to clip; `models` is how many
-    data models there are: 1 for a variant that was tried on 'product' only. `rival` is 0 for
-    i.n.i.d. Gaussian noise, which the text calls the best, else 1.
+    Columns as of `dp_pca_table` for as many subspaces as the settings say. Beside each measure, and
+    the epsilon that is kept if a sample is added or removed, its least and greatest over all data
+    models, in `_least` and `_greatest`, and for the variant 'stated' also over the other ways to
+    clip; `models` is how many data models there are: 1 for a variant that was tried on the first
+    only. `rival` is 0 for i.n.i.d. Gaussian noise, which the text calls the best, else 1.
     """
     others = settings.model_copy(
         update={"variants": settings.others.variants, "trials": settings.others.trials}
     )
-    unions = [dp_pca_table(others, "union-of-subspaces", count) for count in settings.others.counts]
-    return _over_models(dp_pca_table(settings), unions)
+    counts = [count for count in settings.others.counts if count != settings.subspaces]
+    tables = [dp_pca_table(others, _UNION, count) for count in counts]
+    tables.append(dp_pca_table(others, "product"))
+    return _over_models(dp_pca_table(settings, _UNION, settings.subspaces), tables)
 
 
-def _over_models(table: pd.DataFrame, unions: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _over_models(table: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Table with the ranges over it and the same rows of others."""
-    together = pd.concat([table, *unions])
+    together = pd.concat([table, *others])
     ends = _ends(together).join(together.groupby(_KEYS).size().rename("models"))
-    for variant, others in _CLIPPING.items():
-        alike = together[together["reading"].isin([variant, *others])].copy()
+    for variant, ways in _CLIPPING.items():
+        alike = together[together["reading"].isin([variant, *ways])].copy()
         alike["reading"] = variant
         wider = _ends(alike)
         ends.loc[ends.index.get_level_values("reading") == variant, wider.columns] = wider

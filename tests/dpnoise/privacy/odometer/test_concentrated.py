@@ -153,6 +153,9 @@ def test_a_budget_of_rho_takes_what_fits_and_no_more():
     assert repr(again) == repr(budget) == "Budget(rho=0.5, delta=1e-06, relation='add-remove')"
     assert again.rho_left == budget.rho_left
     assert "rho = 0.5" in str(again)
+    assert "The budget is rho = 0.5" in " ".join(again.statement().split())
+    with pytest.raises(ValueError, match="plan: expected a limit on epsilon, got Budget"):
+        again.plan(1.0, times=2)
 
 
 def test_sums_of_rho_are_exact_in_any_order(tmp_path):

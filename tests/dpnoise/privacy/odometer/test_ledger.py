@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from datetime import date
 from functools import cache, reduce
 from operator import getitem
 
@@ -300,3 +301,21 @@ def test_a_guarantee_without_an_epsilon_is_kept():
     assert data["entries"][0]["coordinates"] == [
         {"noise": {"family": "gaussian", "sigma": 2.0}, "sensitivity": 1.0, "number": 1}
     ]
+
+
+def test_a_label_and_a_date_are_kept_and_may_be_missing():
+    budget = Budget(2.0, relation="add-remove")
+    budget.spend(Laplace(4.0), 1.0, label="week 7")
+    text = budget.to_json()
+    (entry,) = Budget.from_json(text).entries
+    assert entry.label == "week 7"
+    assert date.fromisoformat(entry.date) == date.today()  # noqa: DTZ011  (the user's day)
+    older = re.sub(r'\n *"(label|date)": "[^"]*",', "", text)
+    assert older != text
+    (entry,) = Budget.from_json(older, edited=True).entries
+    assert (entry.label, entry.date) == ("", "")
+    with pytest.raises(ValueError, match=r"entries\[0\].label: expected text, got 7"):
+        Budget.from_json(text.replace('"week 7"', "7"), edited=True)
+    with pytest.raises(ValueError, match="label: expected one line"):
+        budget.spend(Laplace(4.0), 1.0, label="a\nb")
+    assert len(budget.entries) == 1

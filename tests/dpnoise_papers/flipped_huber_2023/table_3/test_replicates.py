@@ -1,48 +1,53 @@
 """Replications of Table III: those of the table's own trials, thinned without loss, counted."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import sem, t
+from threadpoolctl import threadpool_limits
 
 from dpnoise.calibration.coordinate_noise import MECHANISMS as BY_ZCDP
 from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
+from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.data.sets import Dataset
 from dpnoise_papers.flipped_huber_2023.table_3 import replicates as module
-from dpnoise_papers.flipped_huber_2023.table_3.figures import replicates, replicates_page
+from dpnoise_papers.flipped_huber_2023.table_3.figures import _latex as latex
+from dpnoise_papers.flipped_huber_2023.table_3.figures import pages
+from dpnoise_papers.flipped_huber_2023.table_3.figures import table_3 as drawn
 from dpnoise_papers.flipped_huber_2023.table_3.replicates import (
+    CURVE_COLUMNS,
     RUNS_COLUMNS,
     bound_of_mangold,
+    curves,
+    printed_values,
     replications,
-    summary,
+    table_3,
     variant_noise,
 )
 from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Runs
-from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Replicates
 from dpnoise_papers.flipped_huber_2023.table_3.trials import make_split
-from table_3_toys import NAMES, dataset, printed_claim, settings
+from dpnoise_papers.settings import Grid
+from table_3_toys import NAMES, dataset, full_run, printed_claim, settings
 
+ROOT = Path(__file__).parents[4]
 TOY = NAMES["squared"]
 MECHANISMS = (*BY_ZCDP, "gaussian-dp-cd", "flipped-huber-exact")
-AGAIN = {
-    "replications": 4, "variant_replications": 4, "few": 4, "pilot": 1, "audit": 1, "keep": 2.0,
-    "variants": {
-        "chosen": {}, "bound-of-mangold": {"gaussian": "gaussian-dp-cd"},
-        "one-pass": {"passes": [1, 2, 5]}, "optimum-50-passes": {"optimum": 3},
-    },
+FIRST = 25  # the first trial of the replications
+VARIANTS = {
+    "chosen": {}, "bound-of-mangold": {"gaussian": "gaussian-dp-cd"},
+    "one-pass": {"passes": [1, 2, 5]}, "optimum-50-passes": {"optimum": 3},
 }  # fmt: skip
 
 
-def again(**changes):
-    return Table3Replicates(**AGAIN | changes)
-
-
 def run(loss="squared", threads=1, **changes):
-    return replications(settings(seed=7), again(**changes), dataset(loss), threads=threads)
+    told = settings(seed=7, **{"variants": VARIANTS} | changes)
+    return replications(told, dataset(loss), threads=threads)
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +59,8 @@ def test_a_replication_is_the_printed_protocol_on_trials_that_the_table_never_sa
     assert list(table.columns) == RUNS_COLUMNS
     known = settings(seed=7)
     keys = [(mechanism, EXACT) for mechanism in ("gaussian", "flipped-huber")]
-    runs = Runs(
-        dataset(), known, dict.fromkeys(keys, known.passes), trials=3, first=known.all_trials
-    )
-    runs.run(range(3), 1)
+    runs = Runs(dataset(), known, dict.fromkeys(keys, known.passes), trials=3, first=FIRST)
+    full_run(runs, range(3))
     for key in keys:
         row = table.query(
             f"reading == 'chosen' and mechanism == '{key[0]}' and replication == 0"
@@ -77,9 +80,9 @@ def test_the_shape_is_that_of_the_noise_of_the_first_trial(monkeypatch):
     monkeypatch.setattr(module, "variant_noise", noise_of)
     monkeypatch.setattr(module, "describe_centre", repr)
     known = settings(seed=7, setting={"features": "raw"})
-    table = replications(known, again(variants={"chosen": {}}), dataset(), threads=2)
+    table = replications(known, dataset(), threads=2)
     for row in table.itertuples():
-        split = make_split(dataset(), known, known.all_trials + known.trials * row.replication)
+        split = make_split(dataset(), known, FIRST + known.trials * row.replication)
         assert row.shape == repr(noise_of(split))
     assert table["shape"].nunique() == 4
 
@@ -113,34 +116,15 @@ TOGETHER = [{"split": ["per-trial", "fixed"], "penalty_scale": [1.0, 2.0]}]
 
 
 def test_combinations_are_readings_of_their_own():
-    known = settings(seed=7, passes=[5])
-    only = {"variants": {"chosen": {}}}
-    table = replications(known, again(**only, combinations=TOGETHER), dataset())
+    table = run(passes=[5], variants={"chosen": {}}, combinations=TOGETHER)
     names = ["split-fixed", "penalty-scale-2", "split-fixed+penalty-scale-2"]
     counts = table["reading"].value_counts()
     assert dict(counts) == {"chosen": 8} | dict.fromkeys(names, 8)
     assert table["same_noise"].all()
     doubled = settings(seed=7, passes=[5], setting={"penalty_scale": 2.0})
-    alone = replications(doubled, again(**only), dataset())
+    alone = replications(doubled, dataset())
     mine = table[table["reading"] == "penalty-scale-2"]
     assert np.allclose(mine["nmse"], alone["nmse"], rtol=1e-12)
-
-
-def test_combinations_at_the_ends_of_the_range_have_more_replications():
-    known = settings(seed=7, passes=[5])
-    more = [{**TOGETHER[0], "features": ["standardise", "center", "raw"]}]
-    told = {"variants": {"chosen": {}}, "combinations": more}
-    table = replications(known, again(**told, few=2), dataset())
-    whole = replications(known, again(**told), dataset())
-    counts = table["reading"].value_counts() // 2
-    assert set(counts) == {2, 4}
-    few, many = (set(counts.index[counts == count]) for count in (2, 4))
-    for by_row in (rows for _, rows in table.groupby("mechanism")):
-        medians = by_row.groupby("reading")[["nmse", "test_error"]].median()
-        assert not few & {*medians.idxmin(), *medians.idxmax()}
-    assert len(many) > 1
-    same = whole[whole["reading"].isin(many) | (whole["replication"] < 2)]
-    pd.testing.assert_frame_equal(table, same.reset_index(drop=True))
 
 
 def test_threads_do_not_matter(table):
@@ -148,7 +132,7 @@ def test_threads_do_not_matter(table):
 
 
 def test_logistic_regression_runs():
-    assert np.isfinite(run("logistic", replications=2)["nmse"]).all()
+    assert np.isfinite(run("logistic")["nmse"]).all()
 
 
 def synthetic(gaussian, flipped):
@@ -184,13 +168,13 @@ CLAIMS = [
         ("gaussian", "test_error", 1.0), ("flipped-huber", "test_error", 1.0),
     )
 ]  # fmt: skip
-ALONE = again(variants={"chosen": {}})
+ALONE = settings()
 
 
 def test_percentiles_and_probabilities_by_counting():
     runs = {TOY: synthetic([2.0, 3.0, 4.0, 5.0], [2.0, 1.5, 2.0, 5.0])}
     status = {TOY: {"reason": ""}}
-    table = summary(ALONE, runs, claims=CLAIMS, statuses=status).set_index("mechanism")
+    table = table_3(ALONE, runs, claims=CLAIMS, statuses=status).set_index("mechanism")
     one, two = table.loc["gaussian"], table.loc["flipped-huber"]
     assert (one["nmse"], one["nmse_percentile"], one["graft_share"]) == (3.5, 0.5, 0.0)
     assert two["nmse_percentile"] == (1 + 2 / 2) / 4  # two ties count half
@@ -212,9 +196,9 @@ def same_noise_as(reading, values):
     return synthetic(values, values).assign(reading=reading)
 
 
-def by_reading(again_, *tables, claims=CLAIMS):
-    told = summary(again_, {TOY: pd.concat(tables)}, claims=claims, statuses={TOY: {"reason": ""}})
-    return {mechanism: rows.set_index("reading") for mechanism, rows in told.groupby("mechanism")}
+def by_reading(told, *tables, claims=CLAIMS):
+    table = table_3(told, {TOY: pd.concat(tables)}, claims=claims, statuses={TOY: {"reason": ""}})
+    return {mechanism: rows.set_index("reading") for mechanism, rows in table.groupby("mechanism")}
 
 
 def test_the_range_over_open_variants_leaves_out_the_account_that_is_stated():
@@ -223,7 +207,7 @@ def test_the_range_over_open_variants_leaves_out_the_account_that_is_stated():
               "exact-account": (9.0, {"flipped_huber": "flipped-huber-exact"})}  # fmt: skip
     more = [base.assign(reading=name, nmse=factor * base["nmse"])
             for name, (factor, _) in others.items()]  # fmt: skip
-    open_and_stated = again(
+    open_and_stated = settings(
         variants={"chosen": {}} | {name: spec for name, (_, spec) in others.items()}
     )
     tables = by_reading(open_and_stated, base, *more, claims=[])  # nothing printed: no control
@@ -310,7 +294,7 @@ def test_same_noise_gains_nothing_and_a_missing_set_says_why():
     same = [1.0, 2.0, 3.0]
     runs = {TOY: synthetic(same, same), "gone": pd.DataFrame(columns=RUNS_COLUMNS)}
     status = {TOY: {"reason": ""}, "gone": {"reason": "no network"}}
-    table = summary(ALONE, runs, claims=CLAIMS, statuses=status)
+    table = table_3(ALONE, runs, claims=CLAIMS, statuses=status)
     two = table[(table["dataset"] == TOY) & (table["mechanism"] == "flipped-huber")].iloc[0]
     assert (two["nmse_gain_low"], two["nmse_gain"], two["nmse_gain_high"]) == (0, 0, 0)
     assert two["nmse_same_seeds"] == 0.0  # 1 is less than the printed ratio
@@ -320,36 +304,122 @@ def test_same_noise_gains_nothing_and_a_missing_set_says_why():
     assert set(gone["reason"]) == {"no network"}
 
 
+def shown(table, values):
+    """Page in Markdown and figure of a table, with what is printed in it."""
+    claims = [printed_claim(*row) for row in values]
+    columns = ["dataset", "mechanism", "column", "printed"]
+    beside = pd.DataFrame(values, columns=columns).assign(verdict="reproduced")
+    return pages(table, claims=claims)[0], drawn(table, beside)
+
+
+PAPER = [(TOY, *row) for row in (
+    ("gaussian", "nmse", 3.5), ("flipped-huber", "nmse", 2.0),
+    ("gaussian", "test_error", 1.0), ("flipped-huber", "test_error", 1.0),
+)]  # fmt: skip
+
+
 def test_page_and_figure_show_every_variant(table):
     table = pd.concat([table, table[table["reading"] == "chosen"].assign(
         reading="split-fixed+penalty-scale-2")])  # fmt: skip
-    told = summary(again(), {TOY: table}, claims=CLAIMS, statuses={})
-    text = replicates_page(told)
+    told = table_3(settings(variants=VARIANTS), {TOY: table}, claims=CLAIMS, statuses={})
+    text, figure = shown(told, PAPER)
     for words in (
         "4 times", "Diabetes", "Gaussian by the bound of [53]", "missed the best 0 times",
         "split-fixed+penalty-scale-2", "same noise",
     ):  # fmt: skip
         assert words in text
-    left, right = replicates(told).axes
+    assert "Not run" not in text
+    left, _, right = figure.axes
     assert [label.get_text() for label in left.get_yticklabels()] == ["Diabetes"]
     dots = [line for line in right.lines if line.get_marker() == "D"]
     assert [line.get_xdata()[0] for line in dots] == [1.75]
+    ours = {line.get_marker(): line.get_xdata()[0] for line in right.lines}
+    by = told[told["mechanism"] == "flipped-huber"].set_index("reading")["nmse_ratio"]
+    assert (ours["o"], ours["s"]) == (by["chosen"], by["bound-of-mangold"])
 
 
 def test_a_data_set_without_printed_numbers_is_shown_too(table):
-    told = summary(again(), {TOY: table}, claims=[], statuses={})
-    assert "Diabetes" in replicates_page(told)
-    assert "nan" not in replicates_page(told)
-    assert len(replicates(told).axes[0].lines) > 0
+    told = table_3(settings(variants=VARIANTS), {TOY: table}, claims=[], statuses={})
+    text, figure = shown(told, [])
+    assert "Diabetes" in text
+    assert "nan" not in text
+    assert len(figure.axes[0].lines) > 0
 
 
-def test_without_data_page_and_figure_are_empty():
-    nothing = summary(
-        again(), {TOY: replications(settings(), again(), None)}, claims=CLAIMS,
-        statuses={TOY: {"reason": "x"}},
+def test_without_data_page_and_figure_say_why():
+    nothing = table_3(
+        settings(), {TOY: replications(settings(), None)}, claims=CLAIMS,
+        statuses={TOY: {"reason": "mirror: none given\nsecond line"}},
     )  # fmt: skip
-    assert "0 times" in replicates_page(nothing)
-    assert len(replicates(nothing).axes) == 2
+    text, figure = shown(nothing, PAPER)
+    assert "0 times" in text
+    assert "- Diabetes: mirror: none given second line" in text
+    assert sum(words.get_text() == "not run" for axes in figure.axes for words in axes.texts) == 4
+    assert curves(settings(), None).columns.tolist() == CURVE_COLUMNS
+
+
+def test_latex_prints_ours_above_theirs():
+    values = [("houses", "gaussian", "nmse", 0.6371e-3, "0.6371e-3"),
+              ("houses", "gaussian", "test_error", 0.0391, "0.0391"),
+              ("houses", "flipped-huber", "nmse", 0.6165e-3, "0.6165e-3")]  # fmt: skip
+    rows = [
+        {"dataset": name, "mechanism": one, "reading": "chosen", "nmse": 0.0007123,
+         "test_error": 0.04567, "status": status}
+        for name, status in (("houses", "ok"), ("wine-quality", "missing"))
+        for one in ("gaussian", "flipped-huber")
+    ]  # fmt: skip
+    text = latex(pd.DataFrame(rows), printed_values([printed_claim(*row) for row in values]))
+    lines = [line.removesuffix(r" \\") for line in text.splitlines()]
+    assert lines[0] == r"\begin{tabular}{lrrrr}"
+    assert lines[2] == r" & \multicolumn{2}{c}{Gaussian} & \multicolumn{2}{c}{flipped Huber}"
+    assert lines[5].split(" & ") == ["Houses", *["0.000712", "0.0457"] * 2]
+    assert lines[6].split(" & ") == [r"\quad printed", "0.6371e-3", "0.0391", "0.6165e-3", ""]
+    assert lines[7].split(" & ") == ["Wine quality", *["not run"] * 4]
+    assert lines[9:] == [r"\bottomrule", r"\end{tabular}"]
+    assert text.isascii()
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_curve_is_the_best_of_a_full_run_at_each_number_of_passes(loss):
+    known = settings(seed=7)
+    keys = [(mechanism, EXACT) for mechanism in known.curves]
+    runs = Runs(dataset(loss), known, dict.fromkeys(keys, known.passes), trials=3)
+    full_run(runs, range(3))
+    table = curves(known, dataset(loss), threads=2)
+    assert list(table.columns) == CURVE_COLUMNS
+    assert len(table) == 3 * 2
+    for row in table.itertuples():
+        place = runs.passes.index(row.passes)
+        nmse = runs.nmse[row.mechanism, EXACT][place].reshape(-1, 3)
+        best = nmse.mean(axis=-1).argmin()
+        error = runs.test_error[row.mechanism][place].reshape(-1, 3)[best]
+        found = row.nmse, row.nmse_se, row.test_error, row.test_error_se
+        expected = nmse[best].mean(), sem(nmse[best]), error.mean(), sem(error)
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_diverged_configuration_never_wins_and_all_of_them_are_no_error(loss):
+    """Steps beyond what settings allow, of which all but the first diverge over 60 passes."""
+
+    def of(low, high, count, clip):
+        grids = {"steps": Grid(low=low, high=high, count=count, spacing="log"),
+                 "clips": Grid(low=clip, high=2 * clip, count=2, spacing="log")}  # fmt: skip
+        return curves(settings(passes=[60]).model_copy(update=grids), dataset(loss))
+
+    assert np.isfinite(of(0.1, 1e300, 4, 1.0)["nmse"]).all()
+    assert np.isinf(of(1e300, 1e301, 2, 1e6)["nmse"]).all() or loss == "logistic"
+
+
+def test_the_threads_of_blas_do_not_matter():
+    # large enough for BLAS to share out its products
+    X = np.random.default_rng(1).normal(size=(20_000, 8))
+    large = Dataset("diabetes", "large", "toy", X, X @ np.arange(8.0), tuple("abcdefgh"))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(curves(settings(passes=[2]), large))
+    pd.testing.assert_frame_equal(*found, check_exact=True)
 
 
 @pytest.fixture(scope="module")
@@ -382,3 +452,18 @@ def test_the_exact_account_is_private_and_needs_no_more_than_zcdp(task):
         assert exact.var() <= noise["gaussian-tight"].var() * (1 + 1e-6)
         assert exact.var() <= noise["flipped-huber"].var() * (1 + 1e-6)
         assert noise["gaussian-dp-cd"].var() > noise["gaussian"].var()
+
+
+def test_the_printed_values_are_those_of_the_published_claims():
+    paper = printed_values(read_claims(ROOT / "published" / "flipped-huber-2023.csv"))
+    assert len(paper) == 8 * 2 * 2
+    assert not paper.duplicated(["dataset", "mechanism", "metric"]).any()
+    known = paper.set_index(["dataset", "mechanism", "metric"])["printed"]
+    assert known["houses", "gaussian", "nmse"] == "0.6371e-3"
+    assert known["diabetes", "flipped-huber", "test_error"] == "0.4384"
+    assert np.allclose(paper["printed"].map(float), paper["value"], rtol=1e-15)
+
+
+def test_no_claims_give_an_empty_table():
+    columns = ["dataset", "mechanism", "metric", "printed", "value"]
+    assert list(printed_values([]).columns) == columns

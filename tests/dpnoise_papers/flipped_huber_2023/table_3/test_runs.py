@@ -15,7 +15,7 @@ from dpnoise_papers.flipped_huber_2023.table_3.runs import (
     run_for_best,
 )
 from dpnoise_papers.flipped_huber_2023.table_3.trials import account, make_split
-from table_3_toys import dataset, settings, split_of
+from table_3_toys import dataset, full_run, settings, split_of
 
 LOSSES = pytest.mark.parametrize("loss", ["squared", "logistic"])
 TWO = {"low": 0.1, "high": 1.0, "count": 2, "spacing": "log"}
@@ -25,12 +25,11 @@ CONTESTS = [*(Contest(key, (2, 5)) for key in KEYS), Contest(KEYS[0], (2,))]
 TRIALS = range(1, 5)
 
 
-def runs_of(loss="squared", trials=range(3), first=0, threads=1, **changes):
+def runs_of(loss="squared", trials=range(3), first=0, **changes):
     chosen = settings(passes=[5], clips=TWO, **changes)
-    asked = {(mechanism, EXACT): chosen.passes for mechanism in chosen.mechanisms}
+    asked = {(mechanism, EXACT): chosen.passes for mechanism in chosen.curves}
     runs = Runs(dataset(loss), chosen, asked, trials=max(trials) + 1, first=first)
-    runs.run(trials, threads)
-    return runs
+    return full_run(runs, trials)
 
 
 def seen_by_descend(monkeypatch, **changes):
@@ -61,9 +60,7 @@ def test_every_mechanism_maps_the_same_uniforms(monkeypatch):
     small = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200}
     calls = seen_by_descend(monkeypatch, trials=[0], **small)
     chosen = settings(**small)
-    units = [
-        account(make_split(dataset(), chosen, 0), m, chosen, 5).unit for m in chosen.mechanisms
-    ]
+    units = [account(make_split(dataset(), chosen, 0), m, chosen, 5).unit for m in chosen.curves]
     assert units[1].alpha > 0
     assert len(calls) == 3
     uniforms = [u.cdf(call["noise"]) for u, call in zip(units, calls, strict=True)]
@@ -72,37 +69,21 @@ def test_every_mechanism_maps_the_same_uniforms(monkeypatch):
     assert np.allclose(uniforms[2], uniforms[0], rtol=1e-9, atol=0.0)
 
 
-def test_the_noise_does_not_depend_on_the_order_of_coordinates(monkeypatch):
-    cyclic = seen_by_descend(monkeypatch, trials=[0, 1], setting={"order": "cyclic"})
-    shuffled = seen_by_descend(monkeypatch, trials=[0, 1], setting={"order": "random"})
-    assert len(cyclic) == len(shuffled) == 4
-    assert all(
-        np.array_equal(one["noise"], two["noise"])
-        for one, two in zip(cyclic, shuffled, strict=True)
-    )
-    assert np.array_equal(cyclic[0]["orders"], np.broadcast_to(np.arange(3), (1, 5, 3)))
-    first, same, second, _ = (call["orders"] for call in shuffled)
-    assert set(first.ravel()) == {0, 1, 2}
-    assert np.array_equal(first, same)
-    assert not np.array_equal(first, second)
-
-
 @LOSSES
-@pytest.mark.parametrize("order", ["cyclic", "random"])
-def test_a_trial_does_not_depend_on_which_others_run(loss, order):
+def test_a_trial_does_not_depend_on_which_others_run(loss):
     # a distribution with alpha > 0, whose quantile function is solved for and not a formula
-    chosen = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200, "setting": {"order": order}}
+    chosen = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200}
     together = runs_of(loss, range(4), **chosen)
     alone = runs_of(loss, [2], **chosen)
-    threaded = runs_of(loss, [3, 2, 1, 0], threads=3, **chosen)
+    turned = runs_of(loss, [3, 2, 1, 0], **chosen)
     later = runs_of(loss, [0], first=2, **chosen)
     for key, nmse in together.nmse.items():
         assert nmse.shape == (1, 2, 2, 4)
         assert np.array_equal(alone.nmse[key][..., 2], nmse[..., 2])
         assert np.isinf(alone.nmse[key][..., :2]).all()
-        assert np.array_equal(threaded.nmse[key], nmse)
+        assert np.array_equal(turned.nmse[key], nmse)
         assert np.array_equal(later.nmse[key][..., 0], nmse[..., 2])
-        assert np.array_equal(threaded.test_error[key[0]], together.test_error[key[0]])
+        assert np.array_equal(turned.test_error[key[0]], together.test_error[key[0]])
     nmse = together.nmse["gaussian", EXACT]
     assert len(np.unique(nmse)) == nmse.size
 
@@ -116,12 +97,34 @@ def test_trials_of_one_run_of_the_protocol_share_a_partition():
     assert all(np.array_equal(target, targets[0]) for target in targets[:3])
     assert all(np.array_equal(target, targets[3]) for target in targets[3:])
     assert not np.array_equal(targets[0], targets[3])
-    # those of the table itself are all one run, on a partition of its own
+    # those of one run alone have a partition of their own
     table = Runs(dataset(), known, asked, trials=6)
     whole = [table.trial(place).split.test_target for place in range(6)]
     assert all(np.array_equal(target, whole[0]) for target in whole)
     assert not any(np.array_equal(target, whole[0]) for target in targets)
-    assert not np.array_equal(*(runs._draw(runs.trial(place), 2)[0] for place in (0, 1)))
+    assert not np.array_equal(*(runs._draw(runs.trial(place), 2) for place in (0, 1)))
+
+
+def test_each_trial_has_its_own_split_or_all_share_one():
+    own, shared = (runs_of(setting={"split": split}).nmse for split in ("per-trial", "fixed"))
+    key = "gaussian", EXACT
+    assert np.array_equal(own[key][..., 0], shared[key][..., 0])
+    assert not np.array_equal(own[key][..., 1], shared[key][..., 1])
+
+
+def test_the_best_has_the_smallest_mean_over_the_trials_and_passes_asked_for():
+    runs, key = raced(), KEYS[0]
+    values = np.random.default_rng(0).exponential(size=runs.nmse[key].shape)
+    runs.nmse[key] = values
+    for passes in ([2, 5], [5]):
+        for trials in (slice(3), slice(2), slice(1, 3)):
+            mean = {
+                place: values[place][trials].mean()
+                for place in np.ndindex(2, 2, 3)
+                if runs.passes[place[0]] in passes
+            }
+            assert runs.best(key, passes, trials) == min(mean, key=mean.get)
+    assert len({runs.best(key, [2, 5], slice(t, t + 1)) for t in range(3)}) > 1
 
 
 def mean_of(epsilon, passes, trials, step, clip):
@@ -130,11 +133,11 @@ def mean_of(epsilon, passes, trials, step, clip):
         name: {"low": value, "high": 2.0 * value, "count": 2, "spacing": "log"}
         for name, value in (("steps", step), ("clips", clip))
     }
-    chosen = settings(
-        mechanisms=["gaussian-tight"], passes=[passes], **grids, setting={"split": "fixed"}
-    ).model_copy(update={"epsilon": epsilon})
+    chosen = settings(passes=[passes], **grids, setting={"split": "fixed"}).model_copy(
+        update={"epsilon": epsilon}
+    )
     runs = Runs(dataset(), chosen, {("gaussian-tight", EXACT): [passes]}, trials=trials)
-    runs.run(range(trials), 1)
+    full_run(runs, range(trials))
     split = make_split(dataset(), chosen, 0)
     excess = runs.test_error["gaussian-tight"][0, 0, 0] - split.test_error(split.optimum)
     return runs.nmse["gaussian-tight", EXACT][0, 0, 0].mean(), abs(excess).max()
@@ -207,7 +210,7 @@ def raced(loss="squared", seed=1, keep=None, **changes):
     chosen = settings(seed=seed, passes=[2, 5], **changes)
     runs = Runs(dataset(loss), chosen, dict.fromkeys(KEYS, chosen.passes), trials=5)
     if keep:
-        runs.run([0], 1)
+        full_run(runs, [0])
         runs.thin([0], CONTESTS, keep)
     return runs
 
@@ -227,7 +230,7 @@ def numbers(runs):
 @pytest.mark.parametrize("keep", [None, 3.0])
 def test_the_best_and_its_numbers_are_those_of_a_full_run(loss, seed, keep):
     full = raced(loss, seed, keep)
-    full.run(TRIALS, 1, whole=not keep)
+    full_run(full, TRIALS, whole=not keep)
     for threads in (1, 2, 9):
         runs = raced(loss, seed, keep)
         run_for_best(runs, TRIALS, CONTESTS, threads, whole=not keep)
@@ -257,21 +260,19 @@ def test_test_errors_are_measured_for_the_best_alone():
     assert np.argwhere(tested).tolist() == [[*place, trial] for trial in TRIALS]
 
 
-@pytest.mark.parametrize("order", ["random", "cyclic"])
-def test_what_has_lost_is_not_run_again_and_some_of_it_never(order):
-    """Lower bounds are known for the cyclic order alone."""
-    runs = raced(setting={"order": order})
+def test_what_has_lost_is_not_run_again_and_some_of_it_never():
+    runs = raced()
     run_for_best(runs, TRIALS, CONTESTS)
     run = [np.isfinite(runs.nmse[KEYS[2]][..., trial]).sum() for trial in range(5)]
     assert run[0] == 0
     last, later, early, most = sorted(run[1:])
     assert 1 <= last <= later <= early < 12
-    assert most < 12 if order == "cyclic" else most == 12
+    assert most < 12
 
 
 def test_a_pilot_keeps_what_a_full_run_keeps_and_runs_less():
     full = raced()
-    full.run(TRIALS, 1)
+    full_run(full, TRIALS)
     counts = []
     for keep in (1.0, 1.5, 3.0, np.inf):
         runs = raced()
@@ -292,7 +293,7 @@ def test_a_pilot_keeps_what_a_full_run_keeps_and_runs_less():
 
 def test_what_other_runs_found_is_presumed_on_the_same_grid_only():
     full = raced()
-    full.run(TRIALS, 1)
+    full_run(full, TRIALS)
     full.thin(TRIALS, CONTESTS, 2.0)
     few = settings(seed=1, passes=[5])
     runs = Runs(dataset(), few, {KEYS[0]: few.passes}, trials=1)
@@ -312,7 +313,7 @@ def test_diverged_configurations_lose_and_all_diverged_is_no_error():
     full, runs = raced(**wide), raced(**wide)
     for one in (full, runs):
         one.nmse[KEYS[0]][1] = np.inf
-    full.run(TRIALS, 1)
+    full_run(full, TRIALS)
     run_for_best(runs, TRIALS, CONTESTS)
     assert numbers(runs) == numbers(full)
     none = raced()

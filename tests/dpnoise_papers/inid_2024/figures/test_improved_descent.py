@@ -3,16 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.colors import to_rgb
 
 from descent_toys import PLAIN_ORDERS, SETTINGS, dataset
 from dpnoise_papers.inid_2024.figures.improved_descent import (
     LOOKS,
+    SCHEMES,
     descent_orders,
     descent_paths,
 )
 from dpnoise_papers.inid_2024.figures.improved_descent import PRINTED as LABELS
 from dpnoise_papers.inid_2024.learning_settings import DescentOrders
 from dpnoise_papers.inid_2024.tables.descent_orders import descent_orders as experiment
+from dpnoise_papers.inid_2024.tables.descent_orders import spread
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
 from dpnoise_papers.style import OURS, save
 
@@ -54,34 +58,77 @@ def points(panel):
     return {tuple(np.round(point, 9)) for part in offsets for point in np.asarray(part)}
 
 
-def test_paths_show_the_fresh_cyclic_run_and_the_printed_numbers(paths):
-    figure = descent_paths(paths, PRINTED)
-    raw, standardised = figure.axes
-    here = paths[
-        (paths["features"] == "raw") & (paths["order"] == "cyclic") & (paths["protocol"] == "fresh")
-        & (paths["reading"] == "run")
-    ]  # fmt: skip
-    expected = {tuple(own["error"]) for _, own in here.groupby("scheme")}
-    assert {tuple(line.get_ydata()) for line in raw.get_lines()} == expected
-    assert {(3.0, 0.0188), (3.0, 0.0045), (1.0, 0.2)} <= points(raw)
-    assert not {(3.0, 0.0188), (3.0, 0.0045)} & points(standardised)
-    assert len([line for line in standardised.get_lines() if len(line.get_ydata()) > 1]) == 1
-    assert "all three schemes are one" in [text.get_text() for text in standardised.texts]
-    assert set(words(figure)) == {
-        "i.i.d.*", "SPR (usual DP-CD)", "optimal", "printed", "DP-CD of Mangold et al.", OURS,
-        "a run of its own for this many passes",
-    }  # fmt: skip
-
-
-def test_paths_without_printed_numbers_or_data(paths, tmp_path):
-    assert "printed" not in words(descent_paths(paths, PRINTED.iloc[:0]))
-    figure = descent_paths(pd.DataFrame(columns=COLUMNS), PRINTED)
-    assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
-
-
 @pytest.fixture(scope="module")
 def orders_table():
     return experiment(SETTINGS, ONE, dataset())[0]
+
+
+def drawn(panel):
+    """Return the lines of a panel that have several points, as tuples of their heights."""
+    return {tuple(line.get_ydata()) for line in panel.get_lines() if len(line.get_ydata()) > 1}
+
+
+def colour_at(panel, point):
+    """Return the colour of the scatter with a point at this place."""
+    for part in panel.collections:
+        if any(np.allclose(place, point) for place in np.asarray(part.get_offsets())):
+            return tuple(np.round(part.get_facecolor()[0][:3], 3))
+    return None
+
+
+def test_a_curve_ends_at_the_number_that_is_judged(paths, orders_table):
+    figure = descent_paths(paths, orders_table, PRINTED)
+    raw, standardised = figure.axes
+    run = paths[
+        (paths["features"] == "raw") & (paths["order"] == "cyclic")
+        & (paths["protocol"] == "printed") & (paths["reading"] == "run")
+    ].set_index("scheme")  # fmt: skip
+    searched = orders_table[orders_table["protocol"] == "printed"]
+    expected = {tuple(run.loc["iid", "error"])}
+    for scheme in ("spr", "optimal"):
+        own = searched[(searched["scheme"] == scheme) & (searched["order"] == "as-is")]
+        start = run.loc[scheme].set_index("passes").loc[0, "error"]
+        expected.add((start, *own["error"]))
+        judged = spread(orders_table).query(
+            f"scheme == '{scheme}' and protocol == 'printed' and passes == 3"
+        )
+        assert own["error"].iloc[-1] == judged["error"].iloc[0]
+    assert drawn(raw) == expected
+    bands = [part.get_paths()[0].vertices[:, 1] for part in raw.collections
+             if isinstance(part, FillBetweenPolyCollection)]  # fmt: skip
+    assert len(bands) == 2
+    random = searched[searched["order"].str.startswith("random")]
+    for scheme, band in zip(("spr", "optimal"), bands, strict=True):
+        own = random.loc[random["scheme"] == scheme, "error"]
+        assert (band.min(), band.max()) == pytest.approx((own.min(), own.max()))
+    assert len(drawn(standardised)) == 1
+    assert "all three schemes are one" in [text.get_text() for text in standardised.texts]
+
+
+def test_each_printed_star_has_the_colour_of_its_scheme_and_everything_is_in_the_key(
+    paths, orders_table
+):
+    figure = descent_paths(paths, orders_table, PRINTED)
+    raw, standardised = figure.axes
+    assert {(3.0, 0.0188), (3.0, 0.0045), (1.0, 0.2)} <= points(raw)
+    assert not {(3.0, 0.0188), (3.0, 0.0045)} & points(standardised)
+    for point, scheme in (((3.0, 0.0188), "spr"), ((3.0, 0.0045), "optimal")):
+        colour = tuple(np.round(to_rgb(SCHEMES[scheme]["color"]), 3))
+        assert colour_at(raw, point) == colour
+    assert set(words(figure)) == {
+        "i.i.d.*", "SPR (usual DP-CD)", "optimal", *LABELS.values(), "DP-CD of Mangold et al.",
+        OURS, "SPR, a run of its own for so many passes", "columns in random orders",
+    }  # fmt: skip
+    assert [text.get_text() for text in raw.texts] == ["strong lines: columns in as-is order"]
+    other = orders_table.replace({"order": {"random-1": "cal-housing"}})
+    assert "columns in cal_housing's order" in words(descent_paths(paths, other, PRINTED))
+
+
+def test_paths_without_printed_numbers_orders_or_data(paths, orders_table, tmp_path):
+    assert not set(LABELS.values()) & set(words(descent_paths(paths, orders_table, PRINTED[:0])))
+    assert len(drawn(descent_paths(paths, orders_table[:0], PRINTED).axes[0])) == 3
+    figure = descent_paths(pd.DataFrame(columns=COLUMNS), orders_table, PRINTED)
+    assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
 
 
 def test_each_order_is_a_point_and_spr_is_sorted(orders_table, tmp_path):

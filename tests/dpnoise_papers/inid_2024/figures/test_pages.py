@@ -63,7 +63,7 @@ def test_table_2_shows_ours_beside_what_is_printed():
 def test_table_3_puts_variants_below_what_is_printed():
     settings = Pca(
         seed=0, variants=["stated", "unclipped", "add-remove"], samples=100, features=6, rank=2,
-        epsilons=EPSILONS, delta=1e-5, trials=3,
+        subspaces=1, epsilons=EPSILONS, delta=1e-5, trials=3,
         others={"counts": [1], "variants": ["stated"], "trials": 2},
     )  # fmt: skip
     table = dp_pca_table(settings)

@@ -13,7 +13,7 @@ from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
 def table():
     settings = Pca(
         seed=0, variants=["unclipped", "unclipped-largest", "add-remove", "replace-one"],
-        samples=200, features=8, rank=2, epsilons=[1.0, 8.0], delta=1e-5, trials=5,
+        samples=200, features=8, rank=2, subspaces=1, epsilons=[1.0, 8.0], delta=1e-5, trials=5,
         others={"counts": [1], "variants": ["unclipped"], "trials": 2},
     )  # fmt: skip
     return dp_pca_table(settings)

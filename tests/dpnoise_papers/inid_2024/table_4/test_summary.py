@@ -89,9 +89,9 @@ def test_spr_is_open_between_noise_by_parameter_and_by_layer():
     tried = found.drop(columns="untried")
     for printed, expected in (("47.16", "undecided"), ("90.00", "differs")):
         one = replace(claim, printed=printed)
-        assert verdict(one, found.assign(data_note="")).verdict == "undecided"
-        assert verdict(one, tried.assign(data_note="")).verdict == expected
-        assert verdict(one, plain.assign(data_note="")).verdict == "differs"
+        assert verdict(one, found.assign(data_note="")).reason == "undecided"
+        assert verdict(one, tried.assign(data_note="")).reason == expected
+        assert verdict(one, plain.assign(data_note="")).reason == "differs"
 
 
 def test_without_images_nothing_is_trained():

@@ -86,12 +86,18 @@ def test_rows_are_what_search_and_fresh_trials_give(orders_tables):
     assert rows.loc["fresh", "columns"] == "c b a"
 
 
-def test_the_spread_is_median_and_range(orders_tables):
+def test_the_spread_is_the_first_order_and_the_range(orders_tables):
     table, summary = orders_tables
     keys = ["dataset", "features", "scheme", "protocol", "passes"]
     groups = table.groupby(keys)["error"]
     known = summary.set_index(keys).sort_index()
-    assert known["error"].equals(groups.median())
+    first = table.drop_duplicates(keys).set_index(keys).sort_index()
+    assert set(known["order"]) == set(first["order"]) == {table["order"].iloc[0]}
+    assert known["error"].equals(first["error"])
+    assert known["gain"].equals(first["gain"])
+    # the same with errors that differ from order to order, the first one's being the largest
+    planted = table.assign(error=table["order"].map({"as-is": 9.0}).fillna(table["error"]))
+    assert (spread(planted)["error"] == 9.0).all()
     assert (known["error_least"] == groups.min()).all()
     assert (known["error_greatest"] == groups.max()).all()
     assert known["error_se"].equals(table.groupby(keys)["error_se"].median())

@@ -80,7 +80,7 @@ def test_every_mistake_is_named():
     assert "at_most: expected a whole number from 1" in text
     with pytest.raises(ValueError, match=r"person: expected .*categories: expected .*at_most: "):
         from_frame(ROWS, person="whom", by="what", at_most=0)
-    with pytest.raises(ValueError, match="df: expected a DataFrame of pandas, got 'dict'"):
+    with pytest.raises(ValueError, match="df: expected a DataFrame of pandas or polars, got"):
         from_frame({}, person="who", by="what", at_most=1)
     with pytest.raises(ValueError, match="at_most: expected a whole number from 1 to K = 4"):
         counted(ROWS, 5)

@@ -1,0 +1,203 @@
+"""Noise for several releases of the same query: the least that keeps one promise for all of them.
+
+All n releases have fresh noise of one distribution, and the account of a `Budget` says whether they
+keep the promise together, beside what was spent before. Two kinds of noise are tried:
+
+- Gaussian noise, by coordinate or for the ellipsoid around the set, in the shape that is best for
+  one release: n releases are one of sqrt(n) times the set, so that the shape stays best;
+- noise without delta, the best of it for a share of epsilon that is as large as the account allows:
+  at least epsilon / n, and more with delta, as losses cancel.
+
+A floor for the variance: the mean of n answers is an answer with n times less variance, so that no
+independent noise of n releases has less than n times the floor of one release.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpnoise.joint.base import JointNoise
+from dpnoise.mechanisms.integers import RoundedNoise
+from dpnoise.mechanisms.methods import METHODS
+from dpnoise.mechanisms.noise import IndependentNoise, Mechanism
+from dpnoise.privacy.odometer.accounts import ExactAccount
+from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.privacy.odometer.releases import ledger_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dpnoise.joint.base import RealVectorNoise, VectorNoise
+    from dpnoise.mechanisms.request import Request
+    from dpnoise.privacy.odometer.budget import Budget
+
+_GAUSSIAN = ("gaussian", "correlated-gaussian")
+_CLOSE = 1e-9  # relative, of a factor of the scale, or of a share of epsilon
+_FIRST, _GROWTH, _TRIES, _HALVINGS = 1e-6, 8.0, 60, 80
+_ROUGH = 1e-5  # relative, of a share of epsilon, each of which takes a search for noise
+_WORSE = 1e-3
+_WHOLE = 1.01  # times the error, for noise on the integers where answers are whole numbers
+
+
+class Account(NamedTuple):
+    """What decides whether releases keep a promise.
+
+    Attributes
+    ----------
+    keeps : callable
+        Whether n releases of one ledger do, beside what was spent before.
+    left : float
+        The epsilon that is left for releases without delta.
+    exact : ExactAccount
+        The account of the planned releases by themselves.
+    """
+
+    keeps: Callable[[Ledger], bool]
+    left: float
+    exact: ExactAccount
+
+    @classmethod
+    def of(cls, request: Request) -> Account:
+        """That of a request, with nothing spent before."""
+        exact, n = ExactAccount(request.epsilon, request.delta), request.times
+        return cls(lambda one: exact.keeps(Ledger().plus(one, n)), request.epsilon, exact)
+
+    @classmethod
+    def of_budget(cls, budget: Budget, times: int) -> Account:
+        """That of a budget, beside what was spent of it."""
+        assert budget.epsilon is not None  # noqa: S101  (or refused)
+        exact = ExactAccount(budget.epsilon, budget.delta)
+        return cls(lambda one: budget._allows(one, times), budget.remaining(), exact)  # noqa: SLF001
+
+
+def repeated(
+    request: Request,
+    account: Account,
+    family: str | None,
+    without_delta: Callable[[Request], Sequence[Mechanism]],
+) -> Mechanism:
+    """The noise of least error for `request.times` releases; RuntimeError if there is none.
+
+    `without_delta` finds noise for a request, best first.
+    """
+    rows = []
+    if family in (None, *_GAUSSIAN) and request.delta > 0.0:
+        rows = _gaussian_rows(request, account, family)
+    if family not in _GAUSSIAN and request.epsilon > 0.0:
+        rows += _pure_rows(request, account, rows, without_delta)
+    if not rows:
+        message = (
+            f"noise for {request.sensitivity!r}: nothing found that keeps epsilon="
+            f"{request.epsilon!r}, delta={request.delta!r} for {request.times} releases"
+        )
+        raise RuntimeError(message)
+    return min(rows, key=lambda row: row.error)
+
+
+def cost_of(noise: VectorNoise, request: Request) -> Ledger | None:
+    """What one release costs, with its relation; None if the account knows nothing of it."""
+    found = ledger_in(noise, request.sensitivity)
+    return None if found is None else replace(found, relation=request.sensitivity.relation)
+
+
+def _smallest(keeps: Callable[[float], bool], start: float, close: float) -> float:
+    """A factor that is seen to keep the promise, close to the least one; infinite if none is."""
+    high, low, width = start, 0.0, _FIRST
+    # ends: gives up, and no noise is promised
+    for _ in range(_TRIES):
+        if keeps(high):
+            break
+        low, high, width = high, high * (1.0 + width), min(_GROWTH * width, 1.0)
+    else:
+        return math.inf
+    width = _FIRST
+    # ends: the last factor that was seen to keep it is returned
+    for _ in range(_TRIES):
+        if low > 0.0:
+            break
+        below = high / (1.0 + width)
+        low, high, width = (0.0, below, min(_GROWTH * width, 1.0)) if keeps(below) else (
+            below, high, width
+        )  # fmt: skip
+    # ends: the last factor that was seen to keep it is returned
+    for _ in range(_HALVINGS):
+        if high <= low * (1.0 + close):
+            break
+        middle = math.sqrt(low) * math.sqrt(high)
+        low, high = (low, middle) if keeps(middle) else (middle, high)
+    return high
+
+
+def _scaled(noise: RealVectorNoise, factor: float) -> RealVectorNoise | None:
+    """A factor times noise, where it is of a kind that can be stretched."""
+    if isinstance(noise, IndependentNoise):
+        return replace(noise, scales=factor * noise.scales)
+    return noise.scaled(factor) if isinstance(noise, JointNoise) else None
+
+
+def _gaussian_rows(request: Request, account: Account, family: str | None) -> list[Mechanism]:
+    """Gaussian noise of the families that are asked for."""
+    one = replace(request, times=1, integer=False)
+    methods = [m for m in METHODS if m.family in ((family,) if family else _GAUSSIAN)]
+    rows = []
+    for method in methods:
+        try:
+            found = method.find(one)
+        except (ValueError, RuntimeError, ArithmeticError):
+            continue
+        base: Any = None if found is None else found.noise
+
+        def keeps(factor: float, base: Any = base) -> bool:  # noqa: ANN401
+            noise = None if base is None else _scaled(base, factor)
+            cost = None if noise is None else cost_of(noise, request)
+            return cost is not None and account.keeps(cost)
+
+        factor = math.inf if base is None else _smallest(keeps, math.sqrt(request.times), _CLOSE)
+        noise = None if base is None or factor == math.inf else _scaled(base, factor)
+        if noise is not None:
+            rows.append(
+                _whole(Mechanism(method.name, noise, request.delta, method.reference, request))
+            )
+    return rows
+
+
+def _whole(row: Mechanism) -> Mechanism:
+    """A mechanism rounded to integers, where this is asked for or costs next to nothing."""
+    if not row.request.discrete:
+        return row
+    noise = RoundedNoise(row.noise)  # type: ignore[arg-type]  # real
+    rounded = replace(row, name=f"{row.name}, rounded", noise=noise)
+    return rounded if row.request.integer or rounded.error <= _WHOLE * row.error else row
+
+
+def _pure_rows(
+    request: Request,
+    account: Account,
+    rivals: Sequence[Mechanism],
+    without_delta: Callable[[Request], Sequence[Mechanism]],
+) -> list[Mechanism]:
+    """The best noise without delta for the largest share of epsilon; none if it is worse."""
+
+    def at(share: float) -> Mechanism | None:
+        one = replace(request, epsilon=share, delta=0.0, times=1)
+        for row in without_delta(one):
+            cost = cost_of(row.noise, request)
+            if cost is not None and account.keeps(cost):
+                return replace(row, request=request)
+        return None
+
+    lowest = account.left / request.times * (1.0 - 2.0**-48)
+    if lowest <= 0.0:
+        return []
+    first = at(lowest)
+    if first is None or request.delta == 0.0:
+        return [first] if first else []
+    best = min((row.error for row in rivals), default=math.inf)
+    power = 2.0 if request.error == "variance" else 1.0
+    needed = lowest * (first.error / best) ** (1.0 / power) if best < math.inf else 0.0
+    if needed > lowest and at(needed * (1.0 - _WORSE)) is None:
+        return [first]
+    inverse = _smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(lowest, needed), _ROUGH)
+    return [row for row in (first, at(1.0 / inverse)) if row is not None]

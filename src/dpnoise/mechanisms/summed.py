@@ -1,0 +1,193 @@
+"""Noise for linear questions that is noise for their cells, summed: the answers are W (x + N).
+
+What hides the differences of the cells hides those of the answers, by post-processing, and the
+answers are consistent: they are those to one noisy table. Two mechanisms are of this kind:
+
+- *Gaussian noise of the least total variance* among all Gaussian noise for the workload
+  (`dpnoise.optimality.factorisation`), whose covariance is in the range of W;
+- *cells, summed*: the best independent noise for the cells. At delta = 0 Laplace noise of the cells
+  is K-norm noise in the hull of the columns of W, where these are independent.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpnoise._results import EqualByValue
+from dpnoise._validation import draws
+from dpnoise.joint.base import VectorNoise
+from dpnoise.joint.vectors import CorrelatedGaussian
+from dpnoise.mechanisms.request import Found, Request
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.optimality.factorisation import factorisation_of, noise_axes
+from dpnoise.privacy.accounts import Bounds, bounds, loss_in
+from dpnoise.privacy.gaussian import gaussian_sigma
+from dpnoise.privacy.odometer.releases import ledger_in
+from dpnoise.sensitivity.ellipsoid import MOST_AXES
+from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from dpnoise._types import Array
+    from dpnoise.joint.base import Seed, Size
+    from dpnoise.privacy.odometer.ledger import Ledger
+    from dpnoise.sensitivity.base import Sensitivity
+
+_OUTWARD = 1.0 + 2.0**-35  # more than the rounding of the account
+_SEED, _ENTRIES, _FEWEST, _MOST = 20231, 2**23, 2**8, 2**14
+
+
+@dataclass(frozen=True, eq=False)
+class SummedNoise(VectorNoise, EqualByValue):
+    """Noise W N of K answers W x, N being noise of the n cells x.
+
+    Parameters
+    ----------
+    workload : Workload
+        The questions; how people count in the cells does not matter.
+    inner : VectorNoise
+        The noise N.
+    """
+
+    workload: Any
+    inner: Any
+
+    def __post_init__(self) -> None:
+        """The workload is stored for one relation, which the noise does not depend on."""
+        plain = Workload(self.workload.questions, relation=ADD_REMOVE)
+        object.__setattr__(self, "workload", plain)
+
+    def __repr__(self) -> str:
+        """The shape of W and the noise of the cells."""
+        return f"SummedNoise(<matrix of shape {self.workload.questions.shape}>, {self.inner!r})"
+
+    @property
+    def dimension(self) -> int:
+        """The number K of answers."""
+        return int(self.workload.dimension)
+
+    def cells_of(self, ball: Sensitivity) -> Sensitivity:
+        """What one person changes in the cells, for a set of these questions; else a ValueError."""
+        found = ball.preimage
+        W = self.workload.questions
+        same = found is not None and (
+            found[1] is W or (found[1].shape == W.shape and (found[1] != W).nnz == 0)
+        )
+        if found is None or not same:
+            message = (
+                f"noise: expected some for {self.workload!r}, the same questions, got {ball!r}"
+            )
+            raise ValueError(message)
+        return found[0]
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set of these questions, those of the cells."""
+        found: Bounds = bounds(self.inner, self.cells_of(ball), epsilon)
+        return found._replace(lower=0.0)
+
+    def loss_in(self, ball: Sensitivity) -> Fraction | float:
+        """An upper bound on the privacy loss for a set of these questions."""
+        return loss_in(self.inner, self.cells_of(ball))
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`: what it costs for the cells."""
+        return ledger_in(self.inner, self.cells_of(ball))
+
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
+        """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
+        lead, rng = draws(self, size, random_state)
+        cells = np.asarray(self.inner.rvs(lead, rng), dtype=float)
+        return self.answers(cells)
+
+    def answers(self, cells: Array) -> Array:
+        """W x for tables of cells, shape (..., n); the result has shape (..., K)."""
+        flat = cells.reshape(-1, cells.shape[-1])
+        found = np.asarray(self.workload.questions @ flat.T).T
+        return np.ascontiguousarray(found).reshape(*cells.shape[:-1], self.dimension)
+
+    @cached_property
+    def _variances(self) -> Array:
+        """The variance of each answer, shape (K,)."""
+        found = np.zeros(self.dimension)
+        inner = self.inner
+        for at, rows in self.workload.dense_rows():
+            if isinstance(inner, CorrelatedGaussian):
+                image = inner.ball.support(rows)
+                found[at] = inner.sigma**2 * image * image
+            else:
+                found[at] = (rows * rows) @ inner.var()
+        return found
+
+    def var(self) -> Array:
+        """The variance of each answer, shape (K,)."""
+        return self._variances
+
+    @property
+    def _is_normal(self) -> bool:
+        """Whether answers are normal."""
+        own = isinstance(self.inner, CorrelatedGaussian)
+        return own or isinstance(getattr(self.inner, "unit", None), Gaussian)
+
+    def mean_abs(self) -> Array:
+        """E|X_i| of each answer, shape (K,); from a sample unless the noise is Gaussian."""
+        if self._is_normal:
+            return math.sqrt(2.0 / math.pi) * np.sqrt(self.var())
+        return self._by_sample(lambda x: np.asarray(np.mean(x, axis=0)))
+
+    def half_width(self, level: float = 0.95) -> Array:
+        """The h_i with P(|X_i| <= h_i) = level, (K,); from a sample unless Gaussian."""
+        if self._is_normal:
+            return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * np.sqrt(self.var())
+        return self._by_sample(lambda x: np.asarray(np.quantile(x, level, axis=0)))
+
+    def _by_sample(self, number: Callable[[Array], Array]) -> Array:
+        """A number of |X_i| of each answer, from a sample with a fixed seed."""
+        rows = min(max(_ENTRIES // self.dimension, _FEWEST), _MOST)
+        return number(np.abs(self.rvs(rows, _SEED)))
+
+
+def workload_gaussian(request: Request) -> Found | None:
+    """Gaussian noise of the least weighted total variance; None for sets that are no workload."""
+    ball: Any = request.sensitivity
+    if ball.preimage is None or request.delta == 0.0:
+        return None
+    n = ball.preimage[0].dimension
+    if n > MOST_AXES:
+        message = (
+            f"workload: cells: expected at most {MOST_AXES} for noise that is drawn, got {n}; "
+            "dpnoise.optimality.factorisation.factorise has the total variance and its floor"
+        )
+        raise ValueError(message)
+    axes = noise_axes(factorisation_of(ball, request.weights))
+    size = as_double_above(axes.largest_norm_of(ball.cells))
+    unit = float(gaussian_sigma(request.epsilon, request.delta))
+    sigma = unit * size * _OUTWARD
+    return Found(SummedNoise(ball, CorrelatedGaussian(axes, sigma)), request.delta)
+
+
+def cells_summed(
+    request: Request, kinds: tuple[Callable[[Request], Found | None], ...]
+) -> Found | None:
+    """The best independent noise of the cells, by its mechanisms; None for other sets."""
+    ball: Any = request.sensitivity
+    if ball.preimage is None:
+        return None
+    weights = np.zeros(ball.preimage[0].dimension)
+    for at, rows in ball.dense_rows():
+        weights += request.weights[at] @ (rows * rows)
+    weights = weights / np.max(weights)
+    cells = Request(ball.cells, request.epsilon, request.delta, "variance", weights, integer=False)
+    found = [one for one in (kind(cells) for kind in kinds) if one is not None]
+    if not found:
+        return None
+    best = min(found, key=lambda one: cells.mean(np.asarray(one.noise.var())))
+    return Found(SummedNoise(ball, best.noise), best.delta)

@@ -1,0 +1,94 @@
+"""Certificates of workloads: written, read, verified by the checker, and refused when changed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpnoise import Certificate, Workload, best, certify, verify
+from dpnoise.certificates.codec import digest_of, plain, set_of
+from dpnoise.privacy.accounts import bounds
+
+ADDED, MOVED = {"relation": "add-remove"}, {"relation": "replace-one"}
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+CASES = [
+    Workload.prefix_sums(7, **ADDED),
+    Workload.prefix_sums(5, **MOVED),
+    Workload.marginals((2, 3), 1, **ADDED),
+    Workload([[1.0, -2.5, 0.5], [0.0, 3.0, -1.0]], exactly=True, **MOVED),
+]
+
+
+@pytest.mark.parametrize("given", CASES)
+@pytest.mark.parametrize("family", ["correlated-gaussian", "cells", "gaussian"])
+def test_what_is_found_is_certified_written_and_verified(given, family):
+    """The claim keeps the budget, survives the file, and is confirmed by both accounts."""
+    found = best(given, family=family, **BUDGET)
+    certificate = certify(found)
+    assert certificate.delta <= BUDGET["delta"]
+    again = Certificate.from_json(certificate.to_json())
+    assert again.noise == certificate.noise
+    assert again.sensitivity == given
+    assert again.promise.startswith(given.promise(1.0, 0.0).partition(":")[0])
+    assert verify(again).independent == (family != "gaussian")
+    stated = set_of(plain(given))
+    assert stated == given
+
+
+@pytest.mark.parametrize("given", [CASES[0], CASES[1]])
+def test_the_account_is_that_of_the_worst_difference(given):
+    """mu from the covariance of the answers by dense linear algebra."""
+    noise = best(given, family="correlated-gaussian", **BUDGET).noise
+    axes, W = np.array(noise.inner.ball.axes), given.W.toarray()
+    covariance = noise.inner.sigma**2 * W @ axes.T @ axes @ W.T
+    columns = (given.W @ given.changes).toarray()
+    squares = np.sum(columns * np.linalg.solve(covariance, columns), axis=0)
+    mu = float(noise.inner.ball.largest_norm_of(given.cells)) / noise.inner.sigma
+    assert mu == pytest.approx(np.sqrt(np.max(squares)), rel=1e-7)
+    assert bounds(noise, given, 1.0).upper <= 1e-6
+
+
+def changed(certificate, change):
+    """The text of a certificate after a change of its content, with the digest of that."""
+    content = json.loads(certificate.to_json())
+    change(content)
+    content["digest"] = digest_of(content)
+    return json.dumps(content, indent=1)
+
+
+def smaller(content):
+    """Less noise."""
+    content["noise"]["noise"]["sigma"] = "3"
+
+
+def narrower(content):
+    """One axis a third as long, with which one column is not hidden."""
+    content["noise"]["noise"]["ball"]["axes"][-1][-1] = "1/4"
+
+
+def other_questions(content):
+    """Noise of other questions than those of the set."""
+    content["noise"]["W"]["entries"][0] = "2"
+
+
+def other_set(content):
+    """Twice as large answers."""
+    content["sensitivity"]["W"]["entries"] = ["2" for _ in content["sensitivity"]["W"]["entries"]]
+
+
+def other_shape(content):
+    """A column that is not there."""
+    for part in (content["noise"], content["sensitivity"]):
+        part["W"]["columns"][0] = 9
+
+
+@pytest.mark.parametrize("change", [smaller, narrower, other_questions, other_set, other_shape])
+def test_changed_certificates_are_refused(change):
+    """By the package and by the checker alone."""
+    from dpnoise.certificates.checker import ERRORS, check
+
+    text = changed(certify(best(CASES[0], family="correlated-gaussian", **BUDGET)), change)
+    with pytest.raises(ValueError, match="certificate"):
+        verify(Certificate.from_json(text))
+    with pytest.raises(ERRORS):
+        check(text.encode())

@@ -1,0 +1,138 @@
+"""Noise for several releases together: the account of all of them, closed forms and plans."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import (
+    L2,
+    AtMost,
+    Budget,
+    BudgetExceededError,
+    Counts,
+    Laplace,
+    Product,
+    best,
+    gaussian_sigma,
+)
+from for_all import for_all
+
+VISITS = Counts(3, of=12, relation="add-remove")
+SETS = [VISITS, AtMost(2, of=5, each=3.0, relation="replace-one"), [1.0, 0.5]]
+
+
+@for_all("sensitivity", SETS)
+@for_all(("delta", "times"), [(0.0, 52), (1e-6, 2), (1e-6, 52)])
+def test_all_releases_fit_the_budget_and_no_other(sensitivity, delta, times):
+    stated = {"relation": "add-remove"} if isinstance(sensitivity, list) else {}
+    found = best(sensitivity, epsilon=1.0, delta=delta, times=times, **stated)
+    budget = Budget(1.0, delta)
+    for _ in range(times):
+        budget.spend(found)
+    with pytest.raises(BudgetExceededError):
+        budget.spend(found)
+    assert budget.epsilon_of() == pytest.approx(1.0, rel=2e-5)
+    assert found.delta <= delta
+    assert (found.epsilon, found.times) == (1.0, times)
+    assert found.promise.count(f"released {times} times") == 1
+    assert found.promise.count("at most") == best(sensitivity, epsilon=1.0, **stated).promise.count(
+        "at most"
+    )
+    assert found.variance >= found.floor > 0.0
+    apart = best(sensitivity, epsilon=1.0 / times, delta=delta / times, **stated)
+    assert found.std <= apart.std * (1.0 + 1e-6)
+    if times == 52 and delta:
+        assert found.std < 0.5 * apart.std
+
+
+def gaussian_delta(mu, epsilon):
+    """Balle & Wang 2018, Theorem 8: delta of Gaussian noise of ratio mu."""
+    ends = -epsilon / mu + 0.5 * mu, -epsilon / mu - 0.5 * mu
+    return stats.norm.cdf(ends[0]) - math.exp(epsilon) * stats.norm.cdf(ends[1])
+
+
+@for_all("times", [2, 7, 52, 365])
+@for_all(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-9), (4.0, 0.01)])
+def test_gaussian_noise_is_that_of_the_root_of_the_number(epsilon, delta, times):
+    found = best(L2(2.0, of=3), epsilon=epsilon, delta=delta, times=times, family="gaussian")
+    sigma = found.stds[0]
+    assert sigma == pytest.approx(gaussian_sigma(epsilon, delta, 2.0 * math.sqrt(times)), rel=1e-8)
+    together = gaussian_delta(math.sqrt(times) * 2.0 / sigma, epsilon)
+    assert 0.999999 * delta <= together <= delta * (1.0 + 1e-8)
+
+
+def test_without_delta_each_release_has_its_share():
+    found = best(1.0, epsilon=2.0, times=8, family="laplace")
+    assert found.variance == pytest.approx(2.0 * 4.0**2, rel=1e-9)
+    assert found.name == "Laplace"
+    assert found.noise.var()[0] >= 2.0 * 4.0**2 * (1.0 - 1e-12)
+
+
+def test_the_floor_is_reached_where_one_release_reaches_its_own():
+    """The mean of two answers has half the variance: n times the floor is no higher than truth."""
+    one = best(1.0, epsilon=1.0)
+    two = best(1.0, epsilon=1.0, times=2)
+    assert two.floor == pytest.approx(2.0 * one.floor, rel=1e-12)
+    assert best(1.0, epsilon=1.0, times=2, error="mean-abs").floor == pytest.approx(
+        best(1.0, epsilon=1.0, error="mean-abs").floor
+    )
+
+
+def test_counts_get_whole_numbers():
+    found = best(VISITS, epsilon=1.0, delta=1e-6, times=52)
+    assert found.whole
+    real = best(VISITS, epsilon=1.0, delta=1e-6, times=52, integer=False)
+    assert not real.whole
+    assert found.variance == pytest.approx(real.variance + 1 / 12, rel=1e-9)
+
+
+def test_a_plan_fills_what_is_left():
+    budget = Budget(1.0, 1e-6, relation="add-remove")
+    fresh = best(VISITS, epsilon=1.0, delta=1e-6, times=52)
+    assert budget.plan(VISITS, 52).std == pytest.approx(fresh.std, rel=1e-9)
+    budget.spend(Laplace(4.0), 1.0)
+    found = budget.plan(VISITS, times=52)
+    assert len(budget.entries) == 1
+    assert 0.75 <= found.epsilon < 1.0
+    budget.spend(found, times=52)
+    assert 1.0 - 1e-6 <= budget.epsilon_of() <= 1.0
+    alone = Budget(found.epsilon, 1e-6, relation="add-remove")
+    alone.spend(found, times=52)
+    with pytest.raises((RuntimeError, BudgetExceededError)):
+        budget.spend(budget.plan(VISITS, times=52), times=53)
+
+
+def test_a_pure_budget_has_a_plan():
+    budget = Budget(1.0, relation="add-remove")
+    budget.spend(Laplace(2.0), 1.0)
+    found = budget.plan(1.0, 4, family="laplace")
+    assert found.std == pytest.approx(math.sqrt(2.0) * 8.0)
+    budget.spend(found, times=4)
+    spent = Budget(1.0, relation="add-remove")
+    spent.spend(Laplace(1.0), 1.0)
+    with pytest.raises(RuntimeError, match="nothing found that keeps"):
+        spent.plan(1.0, 4)
+
+
+@for_all("times", [0, -1, 1.5, True, "52", 10**7, None, math.nan])
+def test_times_is_a_whole_number(times):
+    with pytest.raises(ValueError, match="times: expected a whole number from 1"):
+        best(VISITS, epsilon=1.0, times=times)
+    with pytest.raises(ValueError, match="times: expected a whole number from 1"):
+        Budget(1.0).plan(VISITS, times)
+
+
+def test_a_plan_is_for_the_relation_of_the_budget():
+    with pytest.raises(ValueError, match="relation: expected one for"):
+        Budget(1.0, relation="replace-one").plan(VISITS)
+    assert Budget(1.0, relation="replace-one").plan([1.0, 0.5], 2).relation == "replace-one"
+
+
+def test_products_count_equal_blocks():
+    many = Product(*[VISITS] * 52, L2(1.0, of=2, relation="add-remove"))
+    assert len(many.words) < 200
+    assert "52 times (in at most 3 of 12 counts, each by at most 1) and (" in many.words
+    assert eval(repr(many), {"Product": Product, "Counts": Counts, "L2": L2}) == many  # noqa: S307
+    assert np.size(many.box) == 52 * 12 + 2

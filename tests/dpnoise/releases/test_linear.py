@@ -1,0 +1,141 @@
+"""Releases of workloads: the noise of the answers, agreement with a table, budgets, refusals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import L2, Budget, BudgetExceededError, Workload, best, compare, release
+from dpnoise.releases import linear, sums
+
+ADDED = {"relation": "add-remove"}
+RNG = np.random.default_rng(8)
+BUDGET = {"epsilon": 1.0, "delta": 1e-5}
+TABLES = Workload.marginals((2, 3, 2), 2, **ADDED)
+WEEKS = Workload.prefix_sums(6, **ADDED)
+
+
+def whitened(noise, errors):
+    """Errors of answers as standard normal numbers, by their covariance; and its rank."""
+    axes = np.array(noise.inner.ball.axes)
+    W = noise.workload.W.toarray()
+    covariance = noise.inner.sigma**2 * W @ axes.T @ axes @ W.T
+    values, vectors = np.linalg.eigh(covariance)
+    some = values > 1e-9 * values[-1]
+    z = errors @ vectors[:, some] / np.sqrt(values[some])
+    rest = errors @ vectors[:, ~some]
+    assert np.max(np.abs(rest), initial=0.0) < 1e-6 * np.sqrt(values[-1])
+    return z
+
+
+@pytest.mark.parametrize("given", [WEEKS, TABLES])
+@pytest.mark.parametrize("by_table", [True, False])
+def test_errors_have_the_covariance_that_is_certified(given, by_table):
+    """800 releases: whitened errors are standard normal and uncorrelated (5 standard errors)."""
+    found = best(given, family="correlated-gaussian", **BUDGET)
+    x = RNG.integers(0, 90, given.W.shape[1])
+    exact = given.W @ x
+    draws = 800
+    if by_table:
+        errors = np.array([release.workload(x, found).value - exact for _ in range(draws)])
+    else:
+        errors = release(np.tile(exact, (draws, 1)), found.noise) - exact
+    z = whitened(found.noise, errors)
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-4
+    products = z.T @ z / draws
+    assert np.max(np.abs(products - np.eye(len(products)))) < 5 * np.sqrt(2 / draws)
+    assert np.allclose(errors.var(axis=0), found.variances, rtol=5 * np.sqrt(2 / draws))
+
+
+def test_sums_of_cells_have_the_variance_stated():
+    """Staircase noise of cells, summed: variances within 5 standard errors of the fourth moment."""
+    found = best(WEEKS, epsilon=1.0, family="cells")
+    x = np.arange(6)
+    errors = release(np.tile(WEEKS.W @ x, (4000, 1)), found.noise) - WEEKS.W @ x
+    error = np.std(errors**2, axis=0) / np.sqrt(4000)
+    assert np.all(np.abs(np.mean(errors**2, axis=0) - found.variances) < 5 * error)
+    assert np.all(np.mean(np.abs(errors) <= found.half_widths, axis=0) > 0.93)
+
+
+@pytest.mark.parametrize("family", ["correlated-gaussian", "cells", "gaussian"])
+def test_answers_are_those_to_the_table(family):
+    """Least squares by `lstsq`; without negative entries by the conditions of optimality."""
+    for given in (WEEKS, TABLES):
+        W, x = given.W.toarray(), RNG.integers(0, 3, given.W.shape[1])
+        found = best(given, family=family, **BUDGET)
+        released = release.workload(x, found)
+        assert np.allclose(W @ released.cells, released.value, atol=1e-6)
+        shortest = np.linalg.lstsq(W, released.value, rcond=None)[0]
+        assert np.allclose(shortest, released.cells, atol=1e-6)
+        fitted = release.workload(x, found, non_negative=True)
+        assert np.min(fitted.cells) >= 0.0
+        assert np.allclose(W @ fitted.cells, fitted.value)
+
+
+def test_a_table_without_negative_entries_is_the_nearest_one():
+    """Of fixed noise: no feasible direction lowers |W z - y|^2."""
+    W = WEEKS.W.toarray()
+    y = np.array([3.0, -1.0, 4.0, 2.0, -5.0, 1.0])
+    z = linear._fitted(WEEKS.gram, W.T @ y, non_negative=True)
+    slope = W.T @ (W @ z - y)
+    assert np.all(slope >= -1e-9)
+    assert np.allclose(slope * z, 0.0, atol=1e-9)
+
+
+def test_sums_beyond_doubles_are_exact_and_clipped(monkeypatch):
+    """The path for noise of 2^52 steps and more agrees with rational sums, clipped."""
+    noise = best(WEEKS, family="cells", epsilon=1.0).noise
+    step = sums._summed_step(noise)
+    cells = np.array([[1.0, 2.0**52, 3.0, -(2.0**52), 2.0**60, -(2.0**60)]]) * step
+    ordinary = sums.prepared
+
+    def huge(problems, values, inner, grid):
+        if inner is noise.inner:
+            return lambda _: cells
+        return ordinary(problems, values, inner, grid)
+
+    monkeypatch.setattr(sums, "prepared", huge)
+    draw = sums._summed(sums.Problems("test"), np.zeros((1, 6)), noise, None)
+    exact = np.cumsum([int(x) for x in (cells[0] / step).tolist()])
+    assert np.array_equal(draw(None)[0] / step, np.clip(exact, -(2**53), 2**53).astype(float))
+
+
+def test_a_release_is_charged_once_and_bad_ones_not_at_all():
+    """The budget, its relation, and refusals that leave it as it was."""
+    found = best(TABLES, family="correlated-gaussian", **BUDGET)
+    budget = Budget(1.05, 1e-4, relation="add-remove")
+    x = np.arange(12)
+    for wrong in (
+        lambda: release.workload(x[:5], found, budget=budget),
+        lambda: release.workload([np.nan] * 12, found, budget=budget),
+        lambda: release.workload(x * 2.0**60, found, budget=budget),
+        lambda: release.workload(x, found, non_negative=1, budget=budget),
+        lambda: release.workload(x, best(L2(1.0, of=12, **ADDED), epsilon=1.0), budget=budget),
+        lambda: release.workload(x, found, budget=Budget(1.0, relation="replace-one")),
+        lambda: release(TABLES.W @ x + 0.3, found, budget=budget),
+        lambda: release(TABLES.W @ x, found, grid=1.0, budget=budget),
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            wrong()
+    released = release.workload(x, found, budget=budget, label="tables")
+    assert released.promise == found.promise
+    assert released.label == "tables"
+    with pytest.raises(BudgetExceededError):
+        release.workload(x, found, budget=budget)
+
+
+def test_answers_of_fractions_need_the_table():
+    """W with entries that are not whole: W x alone is refused, the table is taken."""
+    given = Workload([[0.3, 0.0], [0.1, 0.7]], **ADDED)
+    found = best(given, family="correlated-gaussian", **BUDGET)
+    with pytest.raises(ValueError, match=r"release\.workload"):
+        release([1.0, 2.0], found)
+    assert release.workload([1, 2], found).value.shape == (2,)
+
+
+def test_every_row_of_a_comparison_can_be_released():
+    """And its interval holds most answers."""
+    x = RNG.integers(0, 30, 6)
+    for row in compare(WEEKS, exhaustive=False, **BUDGET):
+        released = release.workload(x, row)
+        low, high = released.interval(0.999999)
+        assert np.all((low <= WEEKS.W @ x) & (WEEKS.W @ x <= high))
