@@ -67,6 +67,7 @@ class Account(NamedTuple):
     @classmethod
     def of_budget(cls, budget: Budget, times: int) -> Account:
         """That of a budget, beside what was spent of it."""
+        assert budget.epsilon is not None  # noqa: S101  (or refused)
         exact = ExactAccount(budget.epsilon, budget.delta)
         return cls(lambda one: budget._allows(one, times), budget.remaining(), exact)  # noqa: SLF001
 
