@@ -37,8 +37,8 @@ class Allowance(NamedTuple):
 class Spent(NamedTuple):
     """All that was spent at one moment.
 
-    `before` is an earlier ledger, after which there were `more` releases of `allowance.one`. The first
-    `number` of `entries` are the entries. `text` is what the file said, None without a file.
+    `before` is an earlier ledger, after which there were `more` releases of `allowance.one`. The
+    first `number` of `entries` are the entries. `text` is what the file said, None without a file.
     """
 
     before: Ledger
