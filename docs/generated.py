@@ -72,6 +72,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.zcdp.ZCDP",
     "dpnoise.releases.answers.Entry",
+    "dpnoise.releases.linear.ReleasedWorkload",
     "dpnoise.releases.released.Released",
     "dpnoise.sensitivity.base.Sensitivity",
     "dpnoise.sensitivity.contributions.BoundedCounts",
@@ -89,7 +90,7 @@ INTERNAL = frozenset({  # members that only the package itself reads
     "largest_moments", "largest_norm_of", "largest_symmetric_form", "layer_moment", "log_axes",
     "mass_beyond", "masses_to", "mean_norm_of", "moments", "moments_size", "moves_apart",
     "patterns", "pieces", "place", "relative_axes", "restricted", "sampled_step", "sides", "source",
-    "split", "spread", "step_width", "stepwise", "sums_to_zero", "title", "zcdp_pair",
+    "split", "spread", "step_width", "stepwise", "sums_to_zero", "title", "whole", "zcdp_pair",
 })  # fmt: skip
 
 

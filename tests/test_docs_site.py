@@ -20,7 +20,14 @@ MADE = runpy.run_path(str(ROOT / "docs" / "generated.py"))
 
 PAGES = MADE["reference"]()
 # Of proofs, of an account, a protocol of two.
-INSIDE = {"ErrorCertificate", "FloorCertificate", "Histogram", "Ledger", "RealVectorNoise"}
+INSIDE = {
+    "ErrorCertificate",
+    "FloorCertificate",
+    "Histogram",
+    "Ledger",
+    "RealVectorNoise",
+    "Target",
+}
 
 
 def listed(pages=PAGES):

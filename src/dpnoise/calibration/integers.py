@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
     from dpnoise.calibration.budget import Target
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.integer_points import IntegerPart, Sizes
     from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.integer_points import IntegerPart, Sizes
 
     NoiseOn = Callable[[Sequence[IntegerPart], float, float], IntegerNoise]  # epsilon and delta
     NoiseAt = Callable[[float], Sequence[IntegerNoise]]  # of each part, by a scale

@@ -349,7 +349,8 @@ def in_ellipsoid(unit: Any, part: Any) -> Fraction:
     if any(row[k] <= 0 or any(row[:k]) for k, row in enumerate(rows)):
         raise NotImplementedError("axes that are no triangular matrix")
     axes, found = [[*map(Interval, row)] for row in rows], []
-    for i in range(len(rows)):
+    # ends: one solution for each of at most 64 columns
+    for i in range(K):
         u = [Interval(0)] * i
         for j in range(i, K):
             known = (u[k] * axes[k][j] for k in range(i, j))

@@ -49,7 +49,7 @@ _family_option = click.option(
 def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]]:
     """The set and the other arguments of `best` and `compare`; ValueError names every problem."""
     from dpnoise._validation import Problems
-    from dpnoise.sensitivity.integer_points import read_parts
+    from dpnoise.privacy.integer_points import read_parts
 
     problems = Problems(name)
     ball = read_sensitivity(problems, given)

@@ -145,7 +145,7 @@ def release(
 
 def _check_integers(problems: Problems, ball: Sensitivity | None, values: list[float]) -> None:
     """Record of a set or of values that are not for integers; no value is shown."""
-    from dpnoise.sensitivity.integer_points import read_parts
+    from dpnoise.privacy.integer_points import read_parts
 
     if ball is not None:
         read_parts(problems, ball)

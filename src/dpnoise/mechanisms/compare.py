@@ -418,9 +418,9 @@ def best(
     family : str, optional
         Mechanisms of one family only, all of them: "k-norm", "norm-staircase" or
         "truncated-k-norm" (joint noise), "blocks" (joint noise by block),
-        "correlated-gaussian" (for counts and ellipsoids), or "gaussian", "laplace", "staircase",
-        "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace", "subbotin" or "huber"
-        (independent coordinates).
+        "correlated-gaussian" (for counts, ellipsoids and workloads), "cells" (for workloads), or
+        "gaussian", "laplace", "staircase", "flipped-huber", "offset-symmetric-gaussian",
+        "truncated-laplace", "subbotin" or "huber" (independent coordinates).
     integer : bool, optional
         Whether the noise is to be on the integers: discrete noise of each coordinate, or real noise
         rounded. With True answers are integers, sizes of the set are whole numbers, and only its

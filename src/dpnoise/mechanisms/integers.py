@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from dpnoise.joint.base import RealVectorNoise, Seed, Size
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.integer_points import IntegerPart
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.integer_points import IntegerPart
 
 _SHEPPARD = 1.0 / 12.0
 # Standard deviations of joint noise from which on Sheppard's correction is used; densities with

@@ -2,7 +2,7 @@
 
 For noise that falls with |k| the shift by d dominates that by d' if |d'_i| <= |d_i| for all i
 (docs/vector-privacy.md, section 1, with sums for integrals). So delta of a set is the largest of
-its maximal integer points (`dpnoise.sensitivity.integer_points`), and both of its bounds are
+its maximal integer points (`dpnoise.privacy.integer_points`), and both of its bounds are
 attained. Where these points are too many to list, two bounds hold for all of them:
 
 - the largest loss: discrete Laplace noise loses 1 / beta for each unit of the change, staircase
@@ -22,17 +22,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise.noise.exact import as_double_above
+from dpnoise.privacy.integer_points import maximal_points
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import response_log_delta
 from dpnoise.privacy.vector import profile_of_counted
-from dpnoise.sensitivity.integer_points import maximal_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.sensitivity.integer_points import IntegerPart, Sizes
+    from dpnoise.privacy.integer_points import IntegerPart, Sizes
 
     Shares = list[tuple[IntegerNoise, int, int]]  # noise, change, coordinates
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import Box, LInf
+from dpnoise.sensitivity.balls import L1, Box, LInf
 from dpnoise.sensitivity.base import (
     Sensitivity,
     check_dimension,
@@ -100,6 +100,18 @@ def as_sensitivity(
     return found.stating(relation)
 
 
+def _doubled(ball: Sensitivity) -> Sensitivity:
+    """A set around the differences of two vectors of a set.
+
+    Two people in m numbers each differ in up to 2 m: twice `AtMost` has too few entries.
+    """
+    if not isinstance(ball, AtMost) or ball.m == ball.of:
+        return ball.scaled(2.0)
+    if ball.m == 1:
+        return L1(2.0 * ball.each, ball.of, relation=ball.relation)
+    return replace(ball, m=min(2 * ball.m, ball.of), each=2.0 * ball.each)
+
+
 def _other(ball: Sensitivity, relation: str, contributions: str) -> Sensitivity:
     """The set around the differences for the other relation, by that for one of them."""
     if ball.blocks:
@@ -109,7 +121,7 @@ def _other(ball: Sensitivity, relation: str, contributions: str) -> Sensitivity:
         return replace(ball, relation=relation, exactly=False)
     ball = replace(ball, relation=relation)
     if contributions == "symmetric":
-        return ball.scaled(2.0 if relation == REPLACE_ONE else 0.5)
+        return _doubled(ball) if relation == REPLACE_ONE else ball.scaled(0.5)
     if relation == ADD_REMOVE or ball.moves_apart:
         return ball
     if ball.is_round:
@@ -167,7 +179,7 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
     >>> replace_one(visits, contributions="nonnegative")
     AtMost(m=6, of=12, each=1.0, relation='replace-one')
     >>> replace_one(visits)
-    AtMost(m=3, of=12, each=2.0, relation='replace-one')
+    AtMost(m=6, of=12, each=2.0, relation='replace-one')
     """
     return _converted(sensitivity, REPLACE_ONE, contributions)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from dpnoise_papers.claims.model import Cause
+    from dpnoise_papers.claims.model import Cause, Claim
     from dpnoise_papers.claims.published import Published
 
 _NAMED = 3  # changed settings that the first lines name
@@ -76,7 +76,7 @@ def markdown(
     if recorded:
         lines += ["", "## The recorded run", "", *(f"- {difference}" for difference in recorded)]
     lines += [
-        *_items(verdicts[own]),
+        *_items(verdicts[own], published.claims),
         *_causes(published.causes, verdicts, tables),
         "",
         "## Not printed by the papers",
@@ -93,11 +93,17 @@ def markdown(
     return "\n".join(lines) + "\n"
 
 
-def _items(verdicts: pd.DataFrame) -> list[str]:
-    """Lines on each item: its claims as a table, and what was found where they do not hold."""
+def _items(verdicts: pd.DataFrame, claims: Sequence[Claim] = ()) -> list[str]:
+    """Lines on each item: what it assumes, its claims as a table, and what was found of them."""
+    assumed: dict[tuple[str, str], dict[str, None]] = {}
+    for claim in claims:
+        known = assumed.setdefault((claim.paper, claim.item), {})
+        known.update(dict.fromkeys(claim.assumptions))
     lines: list[str] = []
     for (paper, item), group in verdicts.groupby(["paper", "item"], sort=False):
-        lines += ["", f"### {paper}, {item}", "", _table(_shown(group)), *_explanations(group)]
+        told = [f"- {line}" for line in assumed.get((str(paper), str(item)), {})]
+        lines += ["", f"### {paper}, {item}", *([""] if told else []), *told]
+        lines += ["", _table(_shown(group)), *_explanations(group)]
     return lines
 
 

@@ -1,11 +1,13 @@
 """Certificates of workloads: written, read, verified by the checker, and refused when changed."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dpnoise import Certificate, Workload, best, certify, verify
+from dpnoise import L2, Certificate, Workload, best, certify, verify
+from dpnoise.certificates.checker import COUNTS, ERRORS, check, in_ellipsoid
 from dpnoise.certificates.codec import digest_of, plain, set_of
 from dpnoise.privacy.accounts import bounds
 
@@ -85,10 +87,38 @@ def other_shape(content):
 @pytest.mark.parametrize("change", [smaller, narrower, other_questions, other_set, other_shape])
 def test_changed_certificates_are_refused(change):
     """By the package and by the checker alone."""
-    from dpnoise.certificates.checker import ERRORS, check
-
     text = changed(certify(best(CASES[0], family="correlated-gaussian", **BUDGET)), change)
     with pytest.raises(ValueError, match="certificate"):
         verify(Certificate.from_json(text))
     with pytest.raises(ERRORS):
         check(text.encode())
+
+
+@pytest.mark.parametrize("kind", COUNTS)
+def test_the_checker_measures_every_extreme_point(kind):
+    """Norms in a random triangular ellipsoid against dense algebra, each column the worst once."""
+    rng = np.random.default_rng(4)
+    for longest in range(4):
+        A = np.triu(rng.standard_normal((4, 4)), 1) + np.diag(rng.uniform(1.0, 2.0, 4))
+        A[longest, longest] = 0.125
+        each = np.eye(4)
+        moved = [a - b for a in each for b in each]
+        points = {COUNTS[0]: [*each], COUNTS[1]: [*each, *moved], COUNTS[2]: moved}[kind]
+        expected = np.max(np.sum((np.array(points) @ np.linalg.inv(A)) ** 2, axis=1))
+        part = [([Fraction(1)] * 4, 1, kind)]
+        found = float(in_ellipsoid({"axes": plain(tuple(map(tuple, A.tolist())))}, part))
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_noise_of_other_questions_has_no_account_for_a_set():
+    """Neither delta, nor a loss, nor a cost."""
+    noise = best(CASES[0], family="correlated-gaussian", **BUDGET).noise
+    other = Workload(2.0 * np.tri(7), **ADDED)
+    for asked in (
+        lambda: bounds(noise, other, 1.0),
+        lambda: noise.loss_in(other),
+        lambda: noise.spending_in(other),
+        lambda: noise.spending_in(L2(1.0, of=7)),
+    ):
+        with pytest.raises(ValueError, match="same questions"):
+            asked()

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, Gaussian, Laplace, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, Budget, Counts, Ellipsoid, Gaussian, Laplace, LInf, Product
 from dpnoise.joint.base import mean_largest
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.noise.base import largest_uniform, mean_of_largest
 from dpnoise.noise.exponential_power import TruncatedLaplace
 
@@ -97,3 +98,16 @@ def test_coordinates_without_noise_do_not_count_and_jumps_are_integrated():
     for unit in (Gaussian(1.0), Laplace(1.0)):
         few = mean_of_largest(lambda t, u=unit: 2.0 * u.sf(t), np.linspace(0.1, 1.0, 3000))
         assert few > unit.mean_abs()
+
+
+def test_a_product_is_a_box_where_all_blocks_are():
+    assert Product(LInf(1.0, of=2), Box([3.0, 0.1])).cut == 4
+    assert Product(LInf(1.0, of=2), L1(1.0, of=2)).cut == 0
+    assert Product(L1(1.0, of=3)).cut == 1
+
+
+def test_a_budget_counts_joint_noise_by_its_size_in_the_norm():
+    """A set twice as large costs twice epsilon."""
+    budget = Budget(5.0, relation="add-remove")
+    budget.spend(RadialNoise(L1(1.0, of=3), 1.0), L1(2.0, of=3, relation="add-remove"))
+    assert budget.epsilon_of(0.0) == pytest.approx(2.0, rel=1e-12)

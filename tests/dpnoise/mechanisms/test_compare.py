@@ -297,8 +297,8 @@ def test_a_table_states_the_budget_that_all_rows_keep():
         best(L1(1.0, relation="replace-one"), epsilon=1.0, relation="add-remove")
 
 
-# Products, counts or ellipsoids; tests/dpnoise/test_front.py.
-ELSEWHERE = {"blocks", "correlated-gaussian"}
+# Products, counts, ellipsoids or workloads; tests/dpnoise/test_front.py, releases/test_linear.py.
+ELSEWHERE = {"blocks", "correlated-gaussian", "cells"}
 
 
 @pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name not in ELSEWHERE])

@@ -18,6 +18,7 @@ from dpnoise import (
     LInf,
     Product,
 )
+from dpnoise.privacy.integer_points import parts_of_set
 from dpnoise.privacy.integer_sets import (
     CONCENTRATED,
     EXACT,
@@ -27,7 +28,6 @@ from dpnoise.privacy.integer_sets import (
     integer_bounds,
     largest_loss,
 )
-from dpnoise.sensitivity.integer_points import parts_of_set
 
 SETS = (
     L1(3.0, of=2),

@@ -10,7 +10,7 @@ import pytest
 from dpnoise import Budget, BudgetExceededError, Counts, best, from_frame, release
 from dpnoise.releases.groups import _noisy_multiples
 from dpnoise.releases.sums import grid_of
-from dpnoise.sensitivity.contributions import Bounds, contributions
+from dpnoise.sensitivity.contributions import Bounds, contributions, is_missing
 from exact_release import entropy, seeded
 from for_all import for_all
 
@@ -199,6 +199,16 @@ def test_no_record_makes_a_release_of_groups_fail():
     near(found, [10 - 2 * 6])
     with_list = seeded(1).count(by=[["x"], "N", {}, math.nan], groups=["N"], **SURE)
     assert with_list.value.tolist() == [1]
+
+
+@for_all(
+    ("person", "missing"),
+    [(None, True), (math.nan, True), (pd.NA, True), (pd.NaT, True), ("", False), (0, False)],
+)
+def test_rows_without_a_person_are_no_persons(person, missing):
+    assert is_missing(person) == missing
+    found = seeded(1).count(by=["N"], groups=["N"], person=[person], **SURE)
+    assert found.value.tolist() == [not missing]
 
 
 def test_a_frame_makes_sums_whose_sensitivity_holds():

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from dpnoise import Counts, Workload, best, compare
+from dpnoise import Counts, Laplace, Workload, best, compare, vector_profile
+from dpnoise.privacy.accounts import bounds
 from dpnoise.sensitivity import workload as module
 from for_all import for_all
 
@@ -170,3 +171,22 @@ def test_noise_by_coordinate_hides_the_worst_column():
     assert math.isclose(
         float(np.min(table["Gaussian"].noise.scales)), float(np.max(table["Gaussian"].noise.scales))
     )
+
+
+def test_lower_bounds_are_those_of_a_difference():
+    """The largest changes of both answers do not come together, which a lower bound may not use."""
+    given = Workload([[1.0, 0.1], [0.1, 1.0]], **ADDED)
+    found = bounds(Laplace(0.5), given, 1.0)
+    true = vector_profile([Laplace(0.5)] * 2, [1.0, 0.1], 1.0)
+    assert 0.0 < found.lower <= true.upper
+    assert true.lower <= found.upper
+
+
+def test_a_matrix_that_is_changed_later_changes_nothing():
+    """Sparse arrays are copied, and kept as they were."""
+    W = sparse.csr_array(np.tri(4))
+    given = Workload(W, **ADDED)
+    W.data[:] = 7.0
+    assert given == Workload.prefix_sums(4, **ADDED)
+    twice = sparse.csr_array((np.ones(2), ([0, 0], [0, 0])), shape=(1, 1))
+    assert Workload(twice, **ADDED).l1 == 2.0

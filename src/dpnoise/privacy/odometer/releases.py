@@ -34,6 +34,7 @@ from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import MAX_EPSILON
+from dpnoise.privacy.integer_points import read_parts
 from dpnoise.privacy.integer_sets import (
     concentrated_loss,
     concentration,
@@ -57,7 +58,6 @@ from dpnoise.privacy.sampled.pairs import FIXED
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.integer_points import read_parts
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:

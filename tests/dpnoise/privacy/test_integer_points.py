@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
-from dpnoise.sensitivity.integer_points import maximal_points, parts_of_set
+from dpnoise.privacy.integer_points import maximal_points, parts_of_set
 from for_all import for_all
 
 SETS = (
