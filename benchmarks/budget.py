@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dp_accounting.privacy_accountant import PrivacyAccountant
 
 DELTA = 1e-6
-_MOST_PEER = 400  # different releases of a peer, which takes seconds for each hundred
+_MOST_PEER = 400  # releases of a peer
 
 
 def ours(what: str, releases: Sequence[tuple[object, float | None]]) -> None:
@@ -64,7 +64,8 @@ def main() -> None:
         peer("dp_accounting, PLD", PLDAccountant(), events)
         peer("dp_accounting, RDP", RdpAccountant(), events)
     ours("400 SampledGaussian", [(SampledGaussian(1 + i / 1000, 0.01), None) for i in range(400)])
-    steps = [PoissonSampledDpEvent(0.01, GaussianDpEvent(1 + i / 1000)) for i in range(400)]
+    # A peer takes a third of a second for each.
+    steps = [PoissonSampledDpEvent(0.01, GaussianDpEvent(1 + i / 1000)) for i in range(100)]
     peer("dp_accounting, PLD", PLDAccountant(), steps)
     peer("dp_accounting, RDP", RdpAccountant(), steps)
     for number in (100, 400):

@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.integers import DiscreteLaplace
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _USABLE = 1e-3  # relative error of a transform
 _ROUNDING = 2.0**-46
+_MOST_LISTED = 10_000  # losses at once
 _LISTED = 1e-11  # of the logarithm of a sum over listed losses
 _SIDES = (REMOVED, ADDED)  # where one record is replaced, both stand for the one pair
 
@@ -58,6 +60,28 @@ def _listed_moments(noise: ListedLoss, c: Array) -> Array:
     return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(1.0)))
 
 
+def _integer_moments(noise: Any, size: float, c: Array) -> Array:  # noqa: ANN401
+    """Upper bounds for noise on the integers, infinite where it has too many losses.
+
+    Discrete Laplace noise has two atoms, and a geometric sum between them.
+    """
+    if not isinstance(noise, DiscreteLaplace):
+        if size > _MOST_LISTED:
+            return np.full(c.shape, math.inf)
+        listed = integer_loss(noise, size)
+        high = special.logsumexp(listed.log_masses + c[:, None] * listed.values, axis=1)
+        return high + _ROUNDING * (1.0 + c * np.max(listed.values))
+    beta = noise.beta
+    loss, norm = size / beta, math.log1p(math.exp(-1.0 / beta))
+    terms = [c * loss, -(c + 1.0) * loss]
+    if size > 1.0:
+        rate = (2.0 * c + 1.0) / beta
+        inner = np.log(-np.expm1(-rate * (size - 1.0))) - np.log(-np.expm1(-rate))
+        terms.append(c * loss + math.log(-math.expm1(-1.0 / beta)) - rate + inner)
+    sizes = 8.0 + (c + 1.0) * loss + abs(math.log(-math.expm1(-1.0 / beta)))
+    return special.logsumexp(terms, axis=0) - norm + _ROUNDING * sizes
+
+
 def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
     if isinstance(noise, ListedLoss):
@@ -67,10 +91,8 @@ def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array)
         return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _ROUNDING)
     ((narrow, size),) = Ledger({(noise, size): 1}).narrow
     loss, (_, scaled) = as_double_above(narrow.largest_loss(size)), canonical(narrow, size)
-    if isinstance(scaled, IntegerStep):  # discrete Laplace noise
-        listed = integer_loss(scaled.noise, size)
-        terms = listed.log_masses + c[:, None] * listed.values
-        return special.logsumexp(terms, axis=1) + _ROUNDING * (1.0 + c * loss)
+    if isinstance(scaled, IntegerStep):
+        return np.minimum(_integer_moments(scaled.noise, size, c), c * loss)
     if not scaled.has_closed_loss:
         return c * loss
     transform = loss_transform([(scaled, 1)])

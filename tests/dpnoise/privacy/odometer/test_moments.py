@@ -17,7 +17,12 @@ from dpnoise import (
     Staircase,
 )
 from dpnoise.privacy.odometer.ledger import Ledger, Sampled
-from dpnoise.privacy.odometer.moments import _TILTS, moments_of, renyi_divergences
+from dpnoise.privacy.odometer.moments import (
+    _TILTS,
+    log_moments,
+    moments_of,
+    renyi_divergences,
+)
 
 RELEASES = [
     (Gaussian(3.0), 1.0), (Laplace(7.0), 1.0), (FlippedHuber(2.0, 5.0), 1.0),
@@ -82,3 +87,23 @@ def test_what_is_out_of_reach_is_infinite():
     many = far.with_release(Ledger({(Gaussian(1.0), 1e6): 1}), 10**8)
     assert (many.units >= far.units).all()
     assert _TILTS.shape == far.units[0].shape
+
+
+@pytest.mark.parametrize(("beta", "size"), [(1.0, 1), (3.0, 7), (0.2, 3), (400.0, 2), (50.0, 900)])
+def test_moments_of_discrete_laplace_noise_are_those_of_its_sum(beta, size):
+    k = np.arange(-int(60 * beta) - 9, int(60 * beta) + size + 9)
+    log_p = -np.abs(k) / beta + math.log(math.tanh(0.5 / beta))
+    loss = (np.abs(k - size) - np.abs(k)) / beta
+    c = np.array([1e-3, 0.4, 3.0, 50.0])
+    exact = special.logsumexp(log_p + c[:, None] * loss, axis=1)
+    found = log_moments(DiscreteLaplace(beta), float(size), c)
+    assert found == pytest.approx(exact, rel=1e-11, abs=1e-11)
+    assert (found >= exact - 1e-13 * (1.0 + c * size / beta)).all()
+
+
+def test_wide_noise_on_the_integers_takes_no_memory():
+    budget = Budget(50.0, 1e-6, relation="add-remove")
+    budget.spend(DiscreteLaplace(2.0**33), 2**32 - 1, times=20)
+    budget.spend(DiscreteLaplace(9e11), 2**40, times=30)
+    assert budget.epsilon_of(0.0) < 50.0
+    assert budget.rdp(2.0) < 30.0
