@@ -45,8 +45,10 @@ def check_ball(problems: Problems, ball: object) -> None:
 
 
 DRAWS = 2**18
+_SURELY = math.log(1e9)  # less the log of the probability that a sample is far off
 _SEED = 20231
 _MOST_ENTRIES = 2**23  # of one sample
+ROUNDED_UP = 1.0 + 2.0**-40  # times a quantile, for its rounding
 
 
 def _sampled(draw: Callable[..., Any], K: int, number: Callable[[Array], Array]) -> float:
@@ -58,6 +60,26 @@ def _sampled(draw: Callable[..., Any], K: int, number: Callable[[Array], Array])
         some = min(step, rows - first)
         total += float(np.sum(number(np.asarray(draw(some, _SEED + first), dtype=float))))
     return total / rows
+
+
+def level_of_each(level: float, many: int = 1) -> float:
+    """The level of each of `many` intervals that hold together by the union bound; ValueError."""
+    problems = Problems("interval")
+    problems.number("level", level, low=0.0, high=1.0, open_high=True)
+    problems.raise_if_any()
+    return math.nextafter(1.0 - (1.0 - math.nextafter(level, 1.0)) / max(many, 1), 1.0)
+
+
+def upper_quantile(draws: Array, level: float, rows: int) -> float:
+    """Upper bound on the quantile of draws in `rows` independent rows, but with probability 1e-9.
+
+    By Bernstein's inequality for the share of the draws that are below the quantile: the entries of
+    a row may depend on each other. Infinite where there are too few rows for the level.
+    """
+    more = math.sqrt(2.0 * level * (1.0 - level) * _SURELY / rows) + 2.0 * _SURELY / (3.0 * rows)
+    return (
+        float(np.quantile(draws, level + more, method="higher")) if level + more < 1 else math.inf
+    )
 
 
 class VectorNoise(ABC):
@@ -85,6 +107,10 @@ class VectorNoise(ABC):
     @abstractmethod
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
+
+    def upper_half_width(self, level: float) -> Array:
+        """Upper bounds on the half-widths, shape (K,); of noise on the integers exact."""
+        return self.half_width(level) * (1.0 if self.whole else ROUNDED_UP)
 
     def _sampled(self, norm: Callable[[Array], Array]) -> float:
         """The mean of a norm of X from a sample, to about 0.5 %."""
@@ -234,16 +260,24 @@ class JointNoise(RealVectorNoise):
 
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, from a sample, to about 0.5 %; shape (K,)."""
+        kinds = self.kinds[self.var() > 0.0].tolist()
+        fewest = min(map(kinds.count, set(kinds) - {-1}))
+        return self._widths(-(-DRAWS // fewest), lambda x, _: float(np.quantile(x, level)))
+
+    def upper_half_width(self, level: float) -> Array:
+        """Upper bounds on the half-widths, from a sample of more rows, shape (K,)."""
+        return self._widths(DRAWS // 4, lambda x, rows: upper_quantile(x, level, rows))
+
+    def _widths(self, most: int, quantile: Callable[[Array, int], float]) -> Array:
+        """A quantile of |X_i| by kind, from a sample of at most `most` rows, shape (K,)."""
         sigma = np.sqrt(self.var())
         kinds = np.where(sigma > 0.0, self.kinds, -1)
         width = np.zeros(sigma.size)
-        fewest = min(int(np.sum(kinds == kind)) for kind in set(kinds.tolist()) - {-1})
-        rows = min(-(-DRAWS // fewest), max(_MOST_ENTRIES // self.dimension, 2**8))
+        rows = min(most, max(_MOST_ENTRIES // self.dimension, 2**8))
         x = np.abs(self.rvs(rows, _SEED))
         for kind in set(kinds.tolist()) - {-1}:
             some = np.flatnonzero(kinds == kind)
-            ratio = x[:, some] / sigma[some]
-            width[some] = sigma[some] * float(np.quantile(ratio, level))
+            width[some] = sigma[some] * quantile(x[:, some] / sigma[some], rows)
         return width
 
     def _sampled(self, norm: Callable[[Array], Array]) -> float:

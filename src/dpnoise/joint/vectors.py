@@ -40,7 +40,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, check_factor, draws, is_integer
-from dpnoise.joint.base import JointNoise
+from dpnoise.joint.base import ROUNDED_UP, JointNoise
 from dpnoise.joint.noise import NormStaircase, Radial
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
@@ -361,6 +361,10 @@ class CorrelatedGaussian(JointNoise):
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
         return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * self.std()
+
+    def upper_half_width(self, level: float) -> Array:
+        """The half-widths, rounded up, shape (K,)."""
+        return self.half_width(level) * ROUNDED_UP
 
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""

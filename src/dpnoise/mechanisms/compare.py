@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from dpnoise._results import EqualByValue, axes_or_new, html_table
+from dpnoise._validation import Problems
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
+from dpnoise.mechanisms.accuracy import LEVEL, read_accuracy
 from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
 from dpnoise.mechanisms.repeated import Account, repeated
-from dpnoise.mechanisms.request import Request, read_request
+from dpnoise.mechanisms.request import SUBJECT, Request, read_request
 from dpnoise.privacy.odometer.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -387,7 +389,7 @@ def compare(
 def best(
     sensitivity: float | ArrayLike | Sensitivity,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
     error: str = "variance",
     weights: ArrayLike | None = None,
@@ -396,6 +398,9 @@ def best(
     integer: bool | None = None,
     exhaustive: bool = False,
     times: int = 1,
+    within: float | None = None,
+    level: float = LEVEL,
+    simultaneous: bool = False,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
 
@@ -435,6 +440,13 @@ def best(
         to 1e6: the guarantee is for all of them together, and each is charged to a `Budget` as one
         of them. With delta this is mostly Gaussian noise, with a standard deviation that grows with
         the root of the number.
+    within : float, optional
+        In the place of `epsilon`: how far noise may move a number, positive. Among all mechanisms
+        that are compared, the noise of the least epsilon, to 1e-6 of it, is found.
+    level : float, default 0.95
+        Beside `within`: the probability with which each number is within it, above 0, below 1.
+    simultaneous : bool, default False
+        Beside `within`: whether it is the probability for all numbers together, by the union bound.
 
     Returns
     -------
@@ -479,15 +491,30 @@ def best(
     >>> weekly = best(np.ones(10), epsilon=1.0, delta=1e-6, relation="add-remove", times=52)
     >>> weekly.promise.split(", ")[3].split(":")[0]
     'released 52 times'
+    >>> near = best(1.0, within=2.0, level=0.95, family="laplace", relation="add-remove")
+    >>> round(near.epsilon, 5), round(float(near.interval(0.95)[1][0]), 5)
+    (1.49787, 2.0)
     """
+    problems = Problems(SUBJECT)
+    accuracy = read_accuracy(problems, epsilon, within, level, simultaneous)
     request = read_request(
-        *(sensitivity, epsilon, delta, error, weights),
+        *(sensitivity, 1.0 if epsilon is None else epsilon, delta, error, weights),
         relation=relation,
         family=family,
         families=METHOD_FAMILIES,
         integer=integer,
         times=times,
+        problems=problems,
     )
+    if accuracy:
+
+        def rows(one: Request) -> Sequence[Mechanism]:
+            if one.times > 1:
+                return (_repeated(one, exhaustive, family),)
+            table = _compared(one, exhaustive, family)
+            return [replace(row, left_out=table.left_out) for row in table]
+
+        return accuracy.least(request, rows)
     if request.times > 1:
         return _repeated(request, exhaustive, family)
     return _best(request, exhaustive, family)

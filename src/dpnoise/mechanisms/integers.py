@@ -209,7 +209,14 @@ class RoundedNoise(VectorNoise):
 
     def half_width(self, level: float = 0.95) -> Array:
         """The least integers h_i known to have P(|X_i| <= h_i) >= level, shape (K,)."""
-        width = self.real.half_width(level)  # |Z| <= k + 1/2 rounds to at most k
+        return self._around(self.real.half_width(level))
+
+    def upper_half_width(self, level: float) -> Array:
+        """The same from upper bounds for the real noise."""
+        return self._around(self.real.upper_half_width(level))
+
+    def _around(self, width: Array) -> Array:
+        """The half-widths of rounded noise: |Z| <= k + 1/2 rounds to at most k."""
         return np.maximum(np.ceil(width - 0.5), 0.0)
 
     @cached_property

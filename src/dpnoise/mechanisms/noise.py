@@ -26,7 +26,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import draws, points
-from dpnoise.joint.base import RealVectorNoise
+from dpnoise.joint.base import RealVectorNoise, level_of_each
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise.base import mean_of_largest
 from dpnoise.noise.exact import as_double_above
@@ -285,6 +285,10 @@ class BlockNoise(RealVectorNoise, EqualByValue):
         """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
         return self.per_coordinate(lambda noise: noise.half_width(level))
 
+    def upper_half_width(self, level: float) -> Array:
+        """Upper bounds on the half-widths, shape (K,)."""
+        return self.per_coordinate(lambda noise: noise.upper_half_width(level))
+
 
 LEVEL = 0.95
 OPTIMAL = 1e-4  # relative, of an error over its floor: what counts as equal
@@ -442,6 +446,38 @@ class Mechanism(EqualByValue):
     def half_width(self) -> float:
         """The mean of the half-widths."""
         return self.request.mean(self.half_widths)
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Array, Array]:
+        """Two ends between which the noise lies; before a release, what its `interval` adds.
+
+        Parameters
+        ----------
+        level : float
+            The probability, from 0 to below 1.
+        simultaneous : bool
+            Whether the noise of all K coordinates lies between its ends together with this
+            probability, by the union bound; else of each by itself.
+
+        Returns
+        -------
+        tuple of numpy.ndarray, shape (K,)
+            The ends -h and h. For joint noise estimated from a sample, to about 0.5 % at 95 %.
+
+        Raises
+        ------
+        ValueError
+            If the level is out of range.
+
+        Examples
+        --------
+        >>> from dpnoise import Counts, best
+        >>> found = best(Counts(1, of=3, relation="add-remove"), epsilon=1.0)
+        >>> found.interval(0.95, simultaneous=True)[1].tolist()
+        [4, 4, 4]
+        """
+        half = self.noise.half_width(level_of_each(level, self.dimension if simultaneous else 1))
+        half = half.astype(np.int64) if self.whole else half
+        return 0 - half, half + 0  # no -0.0
 
     @cached_property
     def mean_largest(self) -> float:

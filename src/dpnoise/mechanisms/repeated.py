@@ -102,7 +102,7 @@ def cost_of(noise: VectorNoise, request: Request) -> Ledger | None:
     return None if found is None else replace(found, relation=request.sensitivity.relation)
 
 
-def _smallest(keeps: Callable[[float], bool], start: float, close: float) -> float:
+def smallest(keeps: Callable[[float], bool], start: float, close: float) -> float:
     """A factor that is seen to keep the promise, close to the least one; infinite if none is."""
     high, low, width = start, 0.0, _FIRST
     # ends: gives up, and no noise is promised
@@ -154,7 +154,7 @@ def _gaussian_rows(request: Request, account: Account, family: str | None) -> li
             cost = None if noise is None else cost_of(noise, request)
             return cost is not None and account.keeps(cost)
 
-        factor = math.inf if base is None else _smallest(keeps, math.sqrt(request.times), _CLOSE)
+        factor = math.inf if base is None else smallest(keeps, math.sqrt(request.times), _CLOSE)
         noise = None if base is None or factor == math.inf else _scaled(base, factor)
         if noise is not None:
             rows.append(
@@ -199,5 +199,5 @@ def _pure_rows(
     needed = share * (first.error / best) ** (1.0 / power) if best < math.inf else 0.0
     if needed > share and at(needed * (1.0 - _WORSE)) is None:
         return [first]
-    inverse = _smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(share, needed), _ROUGH)
+    inverse = smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(share, needed), _ROUGH)
     return [row for row in (first, at(1.0 / inverse)) if row is not None]

@@ -153,6 +153,7 @@ def parts_of(ball: Sensitivity) -> Parts:
     )
 
 
+SUBJECT = "noise for a sensitivity set"
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 _HIGH, _LOWEST = 6.0, 1e-40  # power and least weight of scales for the largest error
 _LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added
@@ -295,16 +296,18 @@ def read_request(
     families: tuple[str, ...] = (),
     integer: bool | None = None,
     times: int = 1,
+    problems: Problems | None = None,
 ) -> Request:
-    """A checked request; one ValueError names everything that is wrong with it."""
-    problems = Problems("noise for a sensitivity set")
+    """A checked request; one ValueError names everything wrong with it, and earlier problems."""
+    problems = problems or Problems(SUBJECT)
     ball = None
     try:
         ball = as_sensitivity(sensitivity, relation=relation)
     except ValueError as wrong:
         problems.add(str(wrong))
+    known = len(problems.found)
     problems.budget(epsilon, delta)
-    if not problems.found:
+    if len(problems.found) == known:
         both = epsilon == 0 and delta == 0
         problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))
     known = isinstance(error, str) and error in ERRORS

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue
 from dpnoise._validation import draws
-from dpnoise.joint.base import VectorNoise
+from dpnoise.joint.base import ROUNDED_UP, VectorNoise, upper_quantile
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.request import Found, Request
 from dpnoise.noise.exact import as_double_above
@@ -148,6 +148,14 @@ class SummedNoise(VectorNoise, EqualByValue):
         if self._is_normal:
             return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * np.sqrt(self.var())
         return self._by_sample(lambda x: np.asarray(np.quantile(x, level, axis=0)))
+
+    def upper_half_width(self, level: float) -> Array:
+        """Upper bounds on the half-widths, shape (K,)."""
+        if self._is_normal:
+            return self.half_width(level) * ROUNDED_UP
+        return self._by_sample(
+            lambda x: np.array([upper_quantile(one, level, one.size) for one in x.T])
+        )
 
     def _by_sample(self, number: Callable[[Array], Array]) -> Array:
         """A number of |X_i| of each answer, from a sample with a fixed seed."""

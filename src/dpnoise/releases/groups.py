@@ -24,6 +24,7 @@ import numpy as np
 from dpnoise._frames import is_whole, kind_of
 from dpnoise._results import labelled_cells, labelled_like, shortened
 from dpnoise._validation import Problems, is_integer
+from dpnoise.joint.base import ROUNDED_UP
 from dpnoise.mechanisms.compare import best
 from dpnoise.noise.exact import as_double_above
 from dpnoise.releases.aggregates import read_labels
@@ -173,7 +174,7 @@ class GroupMeans(Released):
     def _ends(self, level: float) -> Any:  # noqa: ANN401
         """The ends of the quotients, from intervals of sum and count that hold together."""
         width = self.noise.half_width(0.5 * (1.0 + level)) + self.step
-        counts, sums = np.split(width * (1.0 + 2.0**-40), 2)
+        counts, sums = np.split(width * ROUNDED_UP, 2)
         lowest = np.maximum(self.counts - counts, 1.0)  # of a group that has a mean
         most = np.maximum(self.counts + counts, 1.0)
         ends = [(self.sums + sign * sums) / n for sign in (-1, 1) for n in (lowest, most)]

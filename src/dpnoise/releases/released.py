@@ -20,7 +20,7 @@ from dpnoise._results import (
     shortened,
 )
 from dpnoise._validation import Problems
-from dpnoise.joint.base import VectorNoise
+from dpnoise.joint.base import ROUNDED_UP, VectorNoise, level_of_each
 from dpnoise.mechanisms.compare import Comparison
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.odometer.budget import Budget
@@ -196,11 +196,7 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         >>> (high - low).tolist()
         [8, 8, 8]
         """
-        problems = Problems("interval")
-        problems.number("level", level, low=0.0, high=1.0, open_high=True)
-        problems.raise_if_any()
-        count = max(int(np.size(self.value)), 1) if simultaneous else 1
-        return self._ends(1.0 - (1.0 - math.nextafter(level, 1.0)) / count)
+        return self._ends(level_of_each(level, np.size(self.value) if simultaneous else 1))
 
     def _ends(self, level: float) -> Any:  # noqa: ANN401
         """The ends of the interval of each answer by itself."""
@@ -214,7 +210,7 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         if not np.any(self.step):
             half: Any = width.astype(np.int64)
         else:
-            half = np.where(width > 0.0, (width + self.step) * (1.0 + 2.0**-40), 0.0)
+            half = np.where(width > 0.0, (width + self.step) * ROUNDED_UP, 0.0)
             half += 2.0 * np.spacing(np.abs(value) + half)  # of the value and the ends as doubles
         ends = value - half, value + half
         if value.ndim == 0:
