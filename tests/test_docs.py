@@ -114,3 +114,22 @@ def test_python_is_marked_as_such():
         found = re.findall(r"^(?: {4})?(?:import|from) \w+.*", text, re.MULTILINE)
         unmarked += [(name(page), line) for line in found]
     assert unmarked == []
+
+
+def sentences(page):
+    """Sentences of a page, without headings, tables, code, pictures and what a run fills in."""
+    text = re.sub(r"^```.*?^```$|<!--.*?<!-- end -->", "", page, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^ {4}.*$|!\[.*?\]\(.*?\)|(?<=\])\(.*?\)", "", text, flags=re.MULTILINE)
+    parts = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    parts = [part for part in parts if part and part[0] not in "#|"]
+    return [one for part in parts for one in re.split(r"(?<=[.!?:]) (?=[A-Z\[(*`])", part)]
+
+
+def test_the_first_pages_are_short_and_plain():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(re.sub(r"(?ms)^```.*?^```$", "", readme).split()) <= 400
+    assert len(re.findall(r"(?<!!)\[[^\]]*\]\(", readme)) <= 15
+    for page in (ROOT / "README.md", ROOT / "docs" / "tutorial.md"):
+        found = sentences(page.read_text(encoding="utf-8"))
+        assert len(found) > 10
+        assert [one for one in found if len(one.split()) > 25] == []

@@ -90,7 +90,9 @@ def misfits(labels: Iterable[object], values: Any) -> str:  # noqa: ANN401
         return ""
     shown = ", ".join(map(repr, wrong[:_MOST_SHOWN])) + ", ..." * (len(wrong) > _MOST_SHOWN)
     other = label_kind(wrong[0])
-    return f"{kind}, as the column is of type {values.dtype}, got {other}: {shown}"
+    return (
+        f"{kind}, as all values of the column are by its type {values.dtype}, got {other}: {shown}"
+    )
 
 
 def key_of(label: object) -> object:

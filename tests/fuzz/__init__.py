@@ -17,6 +17,7 @@ from fuzz.checks_sampled import CHECKS as SAMPLED
 from fuzz.checks_scalar import CHECKS as SCALAR
 from fuzz.checks_vector import CHECKS as VECTOR
 from fuzz.checks_wide import CHECKS as WIDE
+from fuzz.checks_workloads import CHECKS as WORKLOADS
 
 CHECKS = {
     **NOISE,
@@ -31,4 +32,5 @@ CHECKS = {
     **FRAMES,
     **SAMPLED,
     **RANGE,
+    **WORKLOADS,
 }

@@ -471,6 +471,8 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         return correlated(noise, ball, epsilon)
     if kind in ("radial", "norm-staircase"):
         unit = noise["ball"]
+        if kind_of(unit) == "at-most" and unit["m"] in (1, unit["of"]):
+            raise ValueError("noise: an l1 or l-infinity ball is written as such")
         oval = kind_of(unit) == "spheroid"
         norm = root(Interval(in_spheroid(unit, ball)[0])).hi if oval else size(ball, factors(unit))
         if kind == "norm-staircase":

@@ -40,9 +40,11 @@ def open_budget(problems: Problems, path: str) -> Budget | None:
 def state_of(budget: Budget) -> str:
     """What was spent and what is left, in words."""
     spent, left = upper(budget.epsilon_of()), lower(budget.remaining())
+    limit = "" if budget.epsilon is None else f" of {budget.epsilon!r}"
+    rest = "" if budget.rho_left is None else f", rho = {budget.rho_left!r} of {budget.rho!r}"
     return (
-        f"epsilon = {spent} of {budget.epsilon!r} spent at delta = {budget.delta!r}; "
-        f"left without delta: epsilon = {left}"
+        f"epsilon = {spent}{limit} spent at delta = {budget.delta!r}; "
+        f"left without delta: epsilon = {left}{rest}"
     )
 
 

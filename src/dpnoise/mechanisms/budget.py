@@ -37,10 +37,16 @@ class Budget(odometer.Budget):  # noqa: D101  (that of the ledger, which has all
             What one person can change in one release, as for `best`.
         times : int
             How many releases, each with fresh noise, from 1 to 1e6.
-        error, weights, family, integer : str, array_like or None, str or None and bool or None
+        error : str
+            As for `best`.
+        weights : array_like of float, shape (K,), optional
             As for `best`.
         relation : {"add-remove", "replace-one"}, optional
             As for `best`; that of the budget by default.
+        family : str, optional
+            As for `best`.
+        integer : bool, optional
+            As for `best`.
 
         Returns
         -------

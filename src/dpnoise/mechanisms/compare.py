@@ -537,6 +537,9 @@ def planned(
     integer: bool | None,
 ) -> Mechanism:
     """Noise for releases that fill what is left of a budget: see `Budget.plan`."""
+    if budget.epsilon is None:
+        message = f"budget: plan: expected a limit on epsilon, got {budget!r}"
+        raise ValueError(message)
     request = read_request(
         *(sensitivity, budget.epsilon, budget.delta, error, weights),
         relation=relation,

@@ -18,7 +18,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise.joint.base import JointNoise
+from dpnoise.joint.noise import JointNoise
 from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.methods import METHODS
 from dpnoise.mechanisms.noise import IndependentNoise, Mechanism
@@ -67,6 +67,7 @@ class Account(NamedTuple):
     @classmethod
     def of_budget(cls, budget: Budget, times: int) -> Account:
         """That of a budget, beside what was spent of it."""
+        assert budget.epsilon is not None  # noqa: S101  (or refused)
         exact = ExactAccount(budget.epsilon, budget.delta)
         return cls(lambda one: budget._allows(one, times), budget.remaining(), exact)  # noqa: SLF001
 
@@ -187,16 +188,16 @@ def _pure_rows(
                 return replace(row, request=request)
         return None
 
-    lowest = account.left / request.times * (1.0 - 2.0**-48)
-    if lowest <= 0.0:
+    share = account.left / request.times * (1.0 - 2.0**-48)
+    if share <= 0.0:
         return []
-    first = at(lowest)
+    first = at(share)
     if first is None or request.delta == 0.0:
         return [first] if first else []
     best = min((row.error for row in rivals), default=math.inf)
     power = 2.0 if request.error == "variance" else 1.0
-    needed = lowest * (first.error / best) ** (1.0 / power) if best < math.inf else 0.0
-    if needed > lowest and at(needed * (1.0 - _WORSE)) is None:
+    needed = share * (first.error / best) ** (1.0 / power) if best < math.inf else 0.0
+    if needed > share and at(needed * (1.0 - _WORSE)) is None:
         return [first]
-    inverse = _smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(lowest, needed), _ROUGH)
+    inverse = _smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(share, needed), _ROUGH)
     return [row for row in (first, at(1.0 / inverse)) if row is not None]

@@ -380,6 +380,35 @@ def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> Vec
     return _many(equal_groups(shares), epsilon, rtol)
 
 
+def searched_profile(shares: Shares) -> Callable[[float, float], float] | None:
+    """Upper bounds on delta by epsilon and relative gap, for a search; None where that is no gain.
+
+    One inversion for each gap serves all epsilons, so that answers near the one before take little
+    time.
+    """
+    groups = equal_groups(shares)
+    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)
+    if sum(shares.values()) < 2 or listed or not is_invertible(groups):
+        return None
+    transform = loss_transform(groups) if len(groups) <= _MOST_DIFFERENT else None
+    if transform is None or transform.infinite == 1.0 or not transform.losses:
+        return None
+    inversions: dict[float, Inversion] = {}
+
+    def upper(epsilon: float, rtol: float) -> float:
+        if rtol not in inversions:
+            inversions[rtol] = Inversion(transform, rtol, _SECONDS, kept=True)
+        high = float(inversions[rtol].bounds(epsilon).upper)
+        if math.isnan(high):
+            return 1.0
+        if high == -math.inf:
+            return 0.0
+        slack = 4.0 * _ULP * (1.0 + abs(high))
+        return max(math.exp(min(high + slack, 0.0)), 5e-324)
+
+    return upper
+
+
 def vector_profile(
     noise: AnyNoise | Sequence[AnyNoise],
     sensitivity: float | ArrayLike,

@@ -174,9 +174,9 @@ class GroupMeans(Released):
         """The ends of the quotients, from intervals of sum and count that hold together."""
         width = self.noise.half_width(0.5 * (1.0 + level)) + self.step
         counts, sums = np.split(width * (1.0 + 2.0**-40), 2)
-        fewest = np.maximum(self.counts - counts, 1.0)  # of a group that has a mean
+        lowest = np.maximum(self.counts - counts, 1.0)  # of a group that has a mean
         most = np.maximum(self.counts + counts, 1.0)
-        ends = [(self.sums + sign * sums) / n for sign in (-1, 1) for n in (fewest, most)]
+        ends = [(self.sums + sign * sums) / n for sign in (-1, 1) for n in (lowest, most)]
         low = np.clip(np.min(ends, axis=0) + self.centre, *self.bounds)
         high = np.clip(np.max(ends, axis=0) + self.centre, *self.bounds)
         spare = 4.0 * np.spacing(np.maximum(np.abs(low), np.abs(high)))

@@ -17,6 +17,7 @@ from dpnoise._results import (
     data_frame,
     html_table,
     labelled_like,
+    shortened,
 )
 from dpnoise._validation import Problems
 from dpnoise.joint.base import VectorNoise
@@ -448,6 +449,10 @@ def release_found(
     known = budget is None or isinstance(budget, Budget)
     problems.require(known, "budget", "a Budget", budget)
     check_label(problems, label)
+    if not all(hasattr(one, name) for name in ("noise", "dimension", "promise")):
+        expected = "what best, compare, calibrate_joint or calibrate found, or noise"
+        problems.require(False, "noise", expected, shortened(one))
+        problems.raise_if_any()
     shape = np.shape(values)
     many = one.dimension
     fits = math.prod(shape) == many and (not shape or many in (shape[0], shape[-1]))

@@ -117,7 +117,7 @@ def unknown_histogram(
     m = int(at_most)
     moved = 2 * m if request.relation == REPLACE_ONE else m
     noise, rest = _noise_and_rest(request.epsilon, request.delta, moved)
-    lowest = threshold_of(noise, rest, m)
+    threshold = threshold_of(noise, rest, m)
     entry = Entry([noise] * moved, [1] * moved, relation=request.relation, failure=rest)
     rows = zip(range(len(records)) if people is None else people, records, strict=True)
     counts, shown = _counted(rows, m)
@@ -125,12 +125,12 @@ def unknown_histogram(
     drawn = integer_draws(noise, len(counts), request.entropy)
     exact = np.array(list(counts.values()), dtype=np.int64)
     noisy = dict(zip(counts, (exact + drawn).tolist(), strict=True))
-    named = _sorted({key: shown[key] for key, count in noisy.items() if count >= lowest})
+    named = _sorted({key: shown[key] for key, count in noisy.items() if count >= threshold})
     labels = [shown[key] for key in named]
     numbers = np.array([noisy[key] for key in named], dtype=np.int64)
     sentence = request.promise(
         f"in at most {moved} {'count' if moved == 1 else 'counts'}, each by at most 1, "
-        f"named from {lowest} on"
+        f"named from {threshold} on"
     )
     value = labelled_cells(values, numbers, categories=labels)
     return Released(
@@ -139,7 +139,7 @@ def unknown_histogram(
         entry,
         sentence,
         categories=tuple(labels),
-        threshold=lowest,
+        threshold=threshold,
         **request.said,
     )
 

@@ -90,7 +90,7 @@ def _read(problems: Problems, W: Any) -> Any:  # noqa: ANN401  (dense or sparse)
     K, n = W.shape
     problems.require(K <= _MOST_QUESTIONS, "K", f"at most {_MOST_QUESTIONS:g} questions", K)
     _check_cells(problems, "n", n)
-    found = sparse.csr_array(W, dtype=float)
+    found = sparse.csr_array(W, dtype=float, copy=True)
     found.sum_duplicates()
     found.eliminate_zeros()
     tiny = np.abs(found.data) < SMALLEST

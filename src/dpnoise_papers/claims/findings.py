@@ -39,7 +39,10 @@ NUMBERS = ["reference", "value"]
 # Figures that the README and other documents show, by their name in docs/images.
 IMAGES = {
     "descent-orders": "inid-2024/descent-orders",
+    "figure-1a": "inid-2024/figure-1a",
+    "figure-1b": "balle-wang-2018/figure-1b",
     "figure-2": "flipped-huber-2023/figure-2",
+    "figure-3a": "flipped-huber-2023/figure-3a",
     "gain": "flipped-huber-2023/gain",
     "heat-map": "balle-wang-2018/figure-2",
     "joint-noise": "flipped-huber-2023/joint-noise",

@@ -15,6 +15,7 @@ from dpnoise import (
     calibrate,
     calibrate_joint,
     compare,
+    coordinate_noise,
     release,
 )
 from exact_release import seeded
@@ -83,6 +84,19 @@ def test_a_number_for_one_answer_is_not_released_for_twelve():
         release(VALUES, calibrate("laplace", epsilon=1.0))
     one = release(3.0, calibrate("laplace", epsilon=1.0))
     assert "relation between neighbouring data sets not stated, in one number" in one.promise
+
+
+@for_all(
+    "found",
+    [
+        release.count(3, epsilon=1.0, relation="add-remove"),
+        coordinate_noise("gaussian", epsilon=1.0, delta=1e-6, coordinates=3, passes=2),
+        release.count(3, epsilon=1.0, relation="add-remove").entry,
+    ],
+)
+def test_what_is_charged_and_no_noise_for_values_is_refused(found):
+    with pytest.raises(ValueError, match="noise: expected what best, compare, calibrate_joint"):
+        release([3], found)
 
 
 def test_noise_alone_is_charged_to_no_budget():

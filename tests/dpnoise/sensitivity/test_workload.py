@@ -180,3 +180,13 @@ def test_lower_bounds_are_those_of_a_difference():
     true = vector_profile([Laplace(0.5)] * 2, [1.0, 0.1], 1.0)
     assert 0.0 < found.lower <= true.upper
     assert true.lower <= found.upper
+
+
+def test_a_matrix_that_is_changed_later_changes_nothing():
+    """Sparse arrays are copied, and kept as they were."""
+    W = sparse.csr_array(np.tri(4))
+    given = Workload(W, **ADDED)
+    W.data[:] = 7.0
+    assert given == Workload.prefix_sums(4, **ADDED)
+    twice = sparse.csr_array((np.ones(2), ([0, 0], [0, 0])), shape=(1, 1))
+    assert Workload(twice, **ADDED).l1 == 2.0

@@ -181,3 +181,12 @@ def test_each_paper_has_two_pages_that_follow_from_the_recorded_run(paper):
     known = page(paper, PAPERS[paper], SNAPSHOT.verdicts, SNAPSHOT.shown)
     assert text == known, "`make readme` writes it"
     assert len(text.split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_sentence_of_a_summary_has_more_than_thirty_words(paper):
+    text = (ROOT / "docs" / "summary" / f"{paper}.md").read_text(encoding="utf-8")
+    parts = [re.sub(r"^\d+\. |\s+", " ", part) for part in text.split("\n\n")]
+    sentences = [one for part in parts for one in re.split(r"(?<=[.!?]) (?=[A-Z(*])", part)]
+    assert len(sentences) > 20
+    assert [one for one in sentences if len(one.split()) > 30] == []

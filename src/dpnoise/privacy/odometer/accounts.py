@@ -19,17 +19,18 @@ from __future__ import annotations
 import importlib.util
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
 from dpnoise._imports import imports_of
 from dpnoise.noise.exact import as_double_above
-from dpnoise.privacy.inversion.loss import IntegerStep, canonical
-from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
+from dpnoise.privacy.gaussian import gaussian_sigma
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.odometer.ledger import Ledger, Sampled, pure_share
+from dpnoise.privacy.odometer.moments import moments_of
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.pairs import GAUSSIAN, LAPLACE, POISSON, Kind
@@ -38,12 +39,13 @@ from dpnoise.privacy.vector import (
     is_invertible,
     loss_transform,
     profile_of_shares,
+    searched_profile,
 )
-from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from collections.abc import Callable
+
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.sampled.composition import Composition
@@ -58,15 +60,18 @@ if TYPE_CHECKING:
 
 _DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
 _CLOSE = 1e-10  # relative, of epsilon
+_ROUGH, _FINE = 1e-4, 1e-7  # relative gaps of delta that a search aims at
+_WIDENINGS = 5
+_NEARBY = 1e-4  # relative, of epsilon, where the search ends that comes first
 _CLIP = 700.0  # of log delta, for the search
+_LOG_ROUNDING = 1e-12  # of a difference of delta and failures, relative
+_AIM = 1e-11  # relative, of a delta and a mu that are aimed at
 _INTERVAL = 1e-4  # of losses
 # Below, losses reach beyond a million intervals or so, which takes long or more than there is.
 _SMALLEST_NOISE = {GAUSSIAN: 0.2, LAPLACE: 0.05}
 _PEER_ROUNDING = 1e-6
+_ENOUGH_FOR_AIM = 1.0  # gap of log delta that is tried first
 _WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
-_USABLE = 1e-3  # relative error of a transform
-_RENYI_ROUNDING = 2.0**-46
-_LISTED = 1e-11  # of the logarithm of a sum over listed losses
 _NEGLIGIBLE = math.log(1e-30)  # delta at which the losses are cut; it becomes infinite loss
 _NO_LESS = 1e-13  # relative, of the delta that no epsilon is beyond, as of noise of bounded support
 _INFINITE = 1e100
@@ -98,13 +103,38 @@ class ExactAccount:
         return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))
 
     def keeps(self, ledger: Ledger) -> bool:
-        """Whether everything is within the budget, by basic composition or by its profile."""
+        """Whether everything is within the budget, by a quick bound or by its profile."""
+        if self.keeps_quickly(ledger):
+            return True
+        if self.delta == 0.0 and ledger.sampled:  # no bound of those is 0
+            return False
+        return self.delta_of(ledger, self.epsilon, self.delta) <= self.delta
+
+    def keeps_quickly(self, ledger: Ledger) -> bool:
+        """Whether a sum that is known at once shows that everything is within the budget.
+
+        By basic composition, by mu^2 for Gaussian noise alone, and by moments for everything.
+        """
         basic = ledger.basic
         if basic.epsilon <= self.epsilon and basic.delta <= self.delta:
             return True
-        if self.delta == 0.0 and ledger.sampled:  # no bound of those is 0
+        rest = self.delta - as_double_above(ledger.failure)
+        if rest <= 0.0:
             return not ledger.failure and ledger.pure <= self.epsilon
-        return self.delta_of(ledger, self.epsilon, self.delta) <= self.delta
+        if ledger.all_gaussian:
+            return ledger.square <= self._most_square
+        return moments_of(ledger).log_delta(self.epsilon) <= math.log(rest) - _LOG_ROUNDING
+
+    def keeps_more(self, ledger: Ledger, one: Ledger, number: int) -> bool:
+        """Whether so many more releases fit; seen quickly where the ledger itself is."""
+        more = ledger.plus(one, number)
+        return self.keeps_quickly(more) if self.keeps_quickly(ledger) else self.keeps(more)
+
+    @cached_property
+    def _most_square(self) -> Fraction:
+        """A mu^2 of Gaussian noise that is within the budget, close to the largest one."""
+        sigma = float(gaussian_sigma(self.epsilon, self.delta * (1.0 - _AIM)))
+        return Fraction((1.0 - _AIM) / sigma) ** 2
 
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
         """An epsilon at which delta is seen not to be exceeded, close to the smallest one."""
@@ -114,17 +144,25 @@ class ExactAccount:
     def _by_profile(self, ledger: Ledger, delta: float) -> float:
         if ledger.failure > delta:
             return math.inf
-        bar, pure = math.log(delta) if delta > 0.0 else -math.inf, as_double_above(ledger.pure)
+        pure = as_double_above(ledger.pure)
         if delta == 0.0 or pure == 0.0:
             return pure
         direct = _sampled_epsilon(ledger, delta) if ledger.sampled else None
         if direct is not None:
             return direct
-        private = pure
+        return self._searched(ledger, delta, pure)
 
-        def excess(epsilon: float) -> float:
+    def _searched(self, ledger: Ledger, delta: float, pure: float) -> float:
+        """The same by a search for an epsilon of at most `pure`."""
+        near = None if ledger.sampled else searched_profile(ledger.countable)
+        private, bar = pure, math.log(delta)
+
+        def excess(epsilon: float, rtol: float = _ROUGH) -> float:
             nonlocal private
-            found = self.delta_of(ledger, epsilon)
+            if near is None or ledger.pure <= epsilon:
+                found = self.delta_of(ledger, epsilon)
+            else:
+                found = as_double_above(ledger.failure + Fraction(near(epsilon, rtol)))
             if found <= delta:
                 private = min(private, epsilon)
             return min(max(math.log(found) - bar, -_CLIP), _CLIP) if found > 0.0 else -_CLIP
@@ -140,14 +178,32 @@ class ExactAccount:
         else:
             return math.inf
         if high < pure or excess(high) <= 0.0:
-            root = float(optimize.brentq(excess, low, high, xtol=_CLOSE * high, rtol=_CLOSE))
-            excess(root * (1.0 + 2.0 * _CLOSE))
+            close = _CLOSE if near is None else _NEARBY
+            root = float(optimize.brentq(excess, low, high, xtol=close * high, rtol=close))
+            if near is None:
+                excess(root * (1.0 + 2.0 * _CLOSE))
+            else:
+                _polish(excess, root, pure)
         return private
 
     def pure_left(self, ledger: Ledger) -> float:
         """Epsilon of a release without delta that still fits, by basic composition."""
         spent = self.epsilon_of(ledger, self.delta)
         return -as_double_above(Fraction(min(spent, 2.0 * self.epsilon)) - Fraction(self.epsilon))
+
+
+def _polish(excess: Callable[..., float], root: float, most: float) -> None:
+    """Look closely where a rough search ended: `excess` keeps what it finds."""
+    width = 2.0 * _NEARBY
+    # ends: what was found so far holds
+    for _ in range(_WIDENINGS):
+        low, high = root * max(1.0 - width, 0.0), min(root * (1.0 + width), most)
+        if excess(low, _FINE) > 0.0 >= excess(high, _FINE):
+            tiny = _CLOSE * root
+            found = optimize.brentq(excess, low, high, args=(_FINE,), xtol=tiny, rtol=_CLOSE)
+            excess(float(found) * (1.0 + 2.0 * _CLOSE), _FINE)
+            return
+        width *= 8.0
 
 
 def _parts_of(ledger: Ledger) -> _Parts | None:
@@ -212,8 +268,12 @@ def _sampled_delta(ledger: Ledger, epsilon: float, aim: float) -> float:
     if parts is not None:
         composition = _composition(parts)
         guess = math.log(aim) if aim else None
-        if aim and guess is not None and composition.keeps(epsilon, guess):
-            return aim
+        if guess is not None:
+            rough = _composition(parts)
+            rough.close = _ENOUGH_FOR_AIM
+            lowest, _, log_delta = bounds_of(rough, epsilon, guess, upper=True)
+            if log_delta < guess or lowest > guess:
+                return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
         lowest, _, log_delta = bounds_of(composition, epsilon, guess, upper=True)
         close = log_delta - lowest < _WIDE or log_delta < (guess or -math.inf)
         if close or not _has_peer(ledger):
@@ -275,83 +335,6 @@ def _composed(
     else:
         one = loss_distribution(*part)
     return one.self_compose(count)
-
-
-def _listed_moments(noise: ListedLoss, c: Array) -> Array:
-    """Upper bounds for a pair with listed losses."""
-    if noise.discrete.log_infinite > -math.inf:
-        return np.full(c.shape, math.inf)
-    terms = noise.discrete.log_masses + c[:, None] * noise.discrete.values
-    found = special.logsumexp(terms, axis=1) + _LISTED * (1.0 + c * noise.discrete.largest)
-    return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(1.0)))
-
-
-def _log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
-    """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
-    if isinstance(noise, ListedLoss):
-        return _listed_moments(noise, c)
-    exact = noise.zcdp_pair(Fraction(size))
-    if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
-        return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _RENYI_ROUNDING)
-    ((narrow, size),) = Ledger({(noise, size): 1}).narrow
-    loss, (_, scaled) = as_double_above(narrow.largest_loss(size)), canonical(narrow, size)
-    if isinstance(scaled, IntegerStep):  # discrete Laplace noise
-        listed = integer_loss(scaled.noise, size)
-        terms = listed.log_masses + c[:, None] * listed.values
-        return special.logsumexp(terms, axis=1) + _RENYI_ROUNDING * (1.0 + c * loss)
-    if not scaled.has_closed_loss:
-        return c * loss
-    transform = loss_transform([(scaled, 1)])
-    if transform.infinite > 0.0:
-        return np.full(c.shape, math.inf)
-    peak = transform.peaks(c)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        values = transform.values(c.astype(complex), peak)
-        sums = (values.atoms + values.continuous).real
-        error = values.error / sums
-        found = (peak + np.log(sums) + 2.0 * error).sum(axis=0)
-        found += _RENYI_ROUNDING * np.abs(peak).sum(axis=0)
-        good = np.all((sums > 0.0) & (error < _USABLE), axis=0)
-    return np.where(good, np.minimum(np.maximum(found, 0.0), c * loss), c * loss)
-
-
-def renyi_divergences(ledger: Ledger, orders: Array) -> Array:
-    """Upper bounds on the divergences of everything, at orders > 1 of shape (n,)."""
-    if ledger.failure or ledger.sampled:
-        return np.full(orders.shape, math.inf)
-    c = orders - 1.0
-    total = np.zeros(orders.shape)
-    for (noise, size), count in ledger.shares.items():
-        total += count * _log_moments(noise, size, c) / c
-    return total * (1.0 + _RENYI_ROUNDING)
-
-
-def concentrated(ledger: Ledger, delta: float) -> ZCDP:
-    """A concentrated bound of everything; infinite where none is known.
-
-    A release that is epsilon-DP counts as (epsilon, 0) or as (0, epsilon^2 / 2) (Bun & Steinke,
-    Proposition 3.3), whichever of the two choices for all makes epsilon at `delta` smaller.
-    """
-    if ledger.failure or ledger.sampled:
-        return ZCDP(math.inf, math.inf)
-    exact = [Fraction(0), Fraction(0)]
-    linear, square = Fraction(0), Fraction(0)
-    for (noise, size), count in ledger.shares.items():
-        loss, pair = noise.largest_loss(size), noise.zcdp_pair(Fraction(size))
-        if loss < math.inf:
-            linear += count * Fraction(loss)
-            square += count * Fraction(loss) ** 2 / 2
-        elif pair is None:
-            return ZCDP(math.inf, math.inf)
-        else:
-            exact = [part + count * more for part, more in zip(exact, pair, strict=True)]
-    found = [
-        ZCDP(as_double_above(exact[0] + xi), as_double_above(exact[1] + eta))
-        for xi, eta in ((linear, Fraction(0)), (Fraction(0), square))
-    ]
-    if delta == 0.0:
-        return found[0]
-    return min(found, key=lambda pair: float(epsilon_from_zcdp(pair.xi, pair.eta, delta)))
 
 
 def loss_distribution(

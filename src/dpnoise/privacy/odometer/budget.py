@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems, floats
-from dpnoise.privacy.odometer.accounts import (
-    concentrated,
-    renyi_divergences,
-)
+from dpnoise.noise.base import Noise
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.odometer.concentrated import ConcentratedAccount, concentrated
 from dpnoise.privacy.odometer.ledger import (
     Entry,
     Ledger,
@@ -24,7 +23,9 @@ from dpnoise.privacy.odometer.ledger import (
     written,
     written_entries,
 )
+from dpnoise.privacy.odometer.moments import renyi_divergences
 from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.odometer.spent import Spent
 from dpnoise.privacy.odometer.statement import (
     Repeated,
     Statement,
@@ -34,8 +35,9 @@ from dpnoise.privacy.odometer.statement import (
 )
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
 from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
+from dpnoise.privacy.sampled.mechanism import Sample
 from dpnoise.sensitivity.base import Sensitivity, joined
-from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.relation import ADD_REMOVE, number_words
 
 if TYPE_CHECKING:
     import os
@@ -47,21 +49,30 @@ if TYPE_CHECKING:
     from dpnoise.privacy.zcdp import ZCDP
 
 
-class _Spent(NamedTuple):
-    """All that was spent at one moment: its ledger, and the first `number` of `entries`.
+_NUMBERS = (int, float, str, type(None))
 
-    `text` is what its file said, None without a file.
-    """
 
-    ledger: Ledger
-    entries: list[Entry]
-    number: int
-    text: bytes | None = None
+class _Last(NamedTuple):
+    """The arguments of the last call of `spend`, and the entry that they led to."""
 
-    @property
-    def listed(self) -> list[Entry]:
-        """The entries, as a list of their own."""
-        return self.entries[: self.number]
+    asked: tuple[Any, ...]
+    entry: Entry
+    what: str
+
+
+def _is_fixed(asked: tuple[Any, ...]) -> bool:
+    """Whether arguments of `spend` cannot change: frozen noise, and numbers."""
+    noise, *others = asked
+    frozen = getattr(type(noise), "__dataclass_params__", None)
+    known = isinstance(noise, Noise | IntegerNoise | Sample) and frozen and frozen.frozen
+    return bool(known) and all(type(one) in _NUMBERS for one in others)
+
+
+def _same(before: tuple[Any, ...], asked: tuple[Any, ...]) -> bool:
+    """Whether arguments of `spend` are those of a call before, which could not change."""
+    return before[0] is asked[0] and all(
+        type(a) is type(b) and a == b for a, b in zip(before[1:], asked[1:], strict=True)
+    )
 
 
 class Budget:
@@ -72,10 +83,14 @@ class Budget:
 
     Parameters
     ----------
-    epsilon : float
-        From 0 to 1e4.
+    epsilon : float, optional
+        From 0 to 1e4; needed unless rho is given.
     delta : float
-        0, or from 1e-300 to below 1.
+        0, or from 1e-300 to below 1. Beside rho it is where `epsilon_of` answers by default.
+    rho : float, optional
+        A limit on zero-concentrated privacy in place of epsilon, from 0 to 1e8. Everything not
+        refused is rho-zCDP together, also where noise, sensitivities and numbers depend on earlier
+        results.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for all entries: one person more or less, or one person
         replaced by another. Entries that state no relation are then for this one; without it each
@@ -83,16 +98,18 @@ class Budget:
 
     Attributes
     ----------
-    epsilon, delta : float
-        The budget.
+    epsilon, delta, rho : float
+        The budget; epsilon is None beside rho, and rho is None beside epsilon.
+    rho_left : float
+        What the limit on rho leaves; None without one.
     relation : str or None
         As given, or that of the first entry; None before it.
     path : pathlib.Path or None
         The file that its ledger lives in; None where that is the memory of this process.
     adaptive : bool
         Whether noise, sensitivities and numbers of the releases so far may have depended on earlier
-        results: where delta is 0, and where all of them are Gaussian noise. Elsewhere only which
-        queries are asked, and when to stop, may.
+        results: where rho is the limit or delta is 0, and where all of them are Gaussian noise.
+        Elsewhere only which queries are asked, and when to stop, may.
 
     Raises
     ------
@@ -123,26 +140,28 @@ class Budget:
 
     def __init__(
         self,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
         *,
+        rho: float | None = None,
         relation: str | None = None,
     ) -> None:
         problems = Problems("budget")
-        terms = read_terms(problems, epsilon, delta, relation)
+        terms = read_terms(problems, epsilon, delta, relation, rho)
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)
-        self._begin(terms, _Spent(Ledger(), [], 0), Memory())
+        self._begin(terms, Spent(Ledger(), [], 0), Memory())
 
-    def _begin(self, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> None:
+    def _begin(self, terms: Terms, spent: Spent, home: Memory | LedgerFile) -> None:
         """Take what is promised, what was spent, and where the ledger lives."""
         self._terms, self._account = terms, terms.account
-        self.epsilon, self.delta = terms.epsilon, terms.delta
+        self.epsilon, self.delta, self.rho = terms.epsilon, terms.delta, terms.rho
+        self._last: _Last | None = None
         self._spent = spent  # replaced as a whole, so that readers need no lock
         self._home = home
 
     @classmethod
-    def _made(cls, terms: Terms, spent: _Spent, home: Memory | LedgerFile) -> Budget:
+    def _made(cls, terms: Terms, spent: Spent, home: Memory | LedgerFile) -> Budget:
         """A budget by its parts."""
         found = cls.__new__(cls)
         found._begin(terms, spent, home)  # noqa: SLF001  (a budget)
@@ -156,7 +175,13 @@ class Budget:
     @property
     def adaptive(self) -> bool:
         """Whether parameters of the releases so far may have depended on earlier results."""
-        return self.delta == 0.0 or self._ledger.all_gaussian
+        return self.rho is not None or self.delta == 0.0 or self._ledger.all_gaussian
+
+    @property
+    def rho_left(self) -> float | None:
+        """What the limit on rho leaves, rounded down; None without one."""
+        account = self._account
+        return account.left(self._ledger) if isinstance(account, ConcentratedAccount) else None
 
     @property
     def path(self) -> Path | None:
@@ -171,10 +196,8 @@ class Budget:
         """The arguments that it was made with."""
         if self.path is not None:
             return f"Budget.open({str(self.path)!r})"
-        return (
-            f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, "
-            f"relation={self._terms.relation!r})"
-        )
+        limit = f"epsilon={self.epsilon!r}" if self.rho is None else f"rho={self.rho!r}"
+        return f"Budget({limit}, delta={self.delta!r}, relation={self._terms.relation!r})"
 
     def __str__(self) -> str:
         """What was spent, on what, and what is left, as a table."""
@@ -188,13 +211,13 @@ class Budget:
         spent, left = self._totals(now)
         return "\n".join(
             [
-                f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({self.relation})",
+                f"budget: {self._terms.promise} ({self.relation})",
                 *listed(now.listed, line),
                 f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}",
             ]
         )
 
-    def _totals(self, now: _Spent) -> tuple[float, float]:
+    def _totals(self, now: Spent) -> tuple[float, float]:
         """Epsilon of all that was spent at the budget's delta, and what is left of it."""
         spent = self._account.epsilon_of(now.ledger, self.delta)
         return spent, max(0.0, self._account.pure_left(now.ledger))
@@ -219,8 +242,11 @@ class Budget:
         True
         """
         now = self._now()
-        budget = self.epsilon, self.delta
-        return of_budget(now.listed, self.relation, budget, self._totals(now), today())
+        if self.epsilon is not None:
+            limit = f"epsilon = {number_words(self.epsilon)} at this delta"
+        else:
+            limit = f"rho = {self.rho!r}, whatever delta"
+        return of_budget(now.listed, self.relation, (limit, self.delta), self._totals(now), today())
 
     def _repr_html_(self) -> str:
         """The statement for notebooks."""
@@ -234,7 +260,8 @@ class Budget:
     def __getstate__(self) -> dict[str, Any]:
         """The state of a copy, which may be charged only if the ledger lives in a file."""
         now = self._spent
-        return {"terms": self._terms, "spent": now._replace(entries=now.listed), "path": self.path}
+        spent = Spent(now.ledger, now.listed, now.number, now.text)
+        return {"terms": self._terms, "spent": spent, "path": self.path}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Become a copy."""
@@ -293,15 +320,16 @@ class Budget:
         0.75
         """
         terms, entries, ledger = read_ledger(text, edited=edited)
-        return cls._made(terms, _Spent(ledger, entries, len(entries)), Memory())
+        return cls._made(terms, Spent(ledger, entries, len(entries)), Memory())
 
     @classmethod
     def create(
         cls,
         path: str | os.PathLike[str],
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float = 0.0,
         *,
+        rho: float | None = None,
         relation: str | None = None,
     ) -> Budget:
         """A budget whose ledger lives in a new file, for several runs and processes.
@@ -313,7 +341,7 @@ class Budget:
         ----------
         path : str or os.PathLike
             The file, which must not be there; its folder must.
-        epsilon, delta, relation : float, float and str or None
+        epsilon, delta, rho, relation : float or None, float, float or None and str or None
             As for `Budget`.
 
         Returns
@@ -340,7 +368,7 @@ class Budget:
         0.75
         """
         problems = Problems("budget")
-        terms = read_terms(problems, epsilon, delta, relation)
+        terms = read_terms(problems, epsilon, delta, relation, rho)
         file = LedgerFile(read_path(problems, path, new=True))
         problems.raise_if_any()
         assert terms is not None  # noqa: S101  (or refused)
@@ -348,7 +376,7 @@ class Budget:
             read_path(problems, path, new=True)  # another process may have made it meanwhile
             problems.raise_if_any()
             text = file.write(lambda: written(terms.stated, []))
-        return cls._made(terms, _Spent(Ledger(), [], 0, text), file)
+        return cls._made(terms, Spent(Ledger(), [], 0, text), file)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, edited: bool = False) -> Budget:
@@ -382,9 +410,9 @@ class Budget:
             with file.charging():
                 terms, entries, ledger = read_ledger(file.read(), edited=True)
                 text = file.write(lambda: written(terms.stated, entries))
-        return cls._made(terms, _Spent(ledger, entries, len(entries), text), file)
+        return cls._made(terms, Spent(ledger, entries, len(entries), text), file)
 
-    def _now(self) -> _Spent:
+    def _now(self) -> Spent:
         """What was spent so far, by the file where there is one."""
         spent = self._spent  # before the file is read, which only grows
         text = self._home.read()
@@ -402,7 +430,7 @@ class Budget:
         problems.raise_if_any()
         ledger = self._terms.joined(spent.ledger, more, first=spent.number)
         entries = [*spent.listed, *more]
-        self._spent = spent = _Spent(ledger, entries, len(entries), text)
+        self._spent = spent = Spent(ledger, entries, len(entries), text)
         return spent
 
     def spend(
@@ -422,7 +450,8 @@ class Budget:
         noise : object
             What `best`, `compare`, `calibrate`, `calibrate_joint` or
             `coordinate_noise` found, a fitted private estimator, what a helper of `release`
-            returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or the
+            returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or an
+            event of dp_accounting, which is read by its name (docs/budget.md lists those). Or the
             noise of a number, the independent noise of each coordinate of a vector, or their joint
             noise. K-norm noise in the l2 norm, or that of an ellipsoid, counts by its own loss, in
             any other norm as Laplace noise of one number, which is exact for boxes and l1 balls,
@@ -459,6 +488,10 @@ class Budget:
         ModuleNotFoundError
             If `sampling` is given without dp_accounting where that counts it.
         """
+        asked = noise, sensitivity, times, sampling, relation, label
+        if self._last is not None and _same(self._last.asked, asked):
+            self._again(self._last.entry, self._last.what)
+            return
         problems = Problems("budget")
         count = read_times(problems, times)
         if sampling is None:
@@ -470,7 +503,8 @@ class Budget:
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
         what = words_of(noise, sensitivity)
-        self._record(problems, Entry(what, count, release, label), stated)
+        entry = self._record(problems, Entry(what, count, release, label), stated)
+        self._last = _Last(asked, entry, f"{count} times {what}") if _is_fixed(asked) else None
 
     def spend_dp(
         self,
@@ -508,26 +542,43 @@ class Budget:
         what = f"({epsilon!r}, {delta!r})-DP"
         self._record(problems, Entry(what, count, release, label), relation)
 
-    def _record(self, problems: Problems, new: Entry, relation: str | None) -> None:
+    def _record(self, problems: Problems, new: Entry, relation: str | None) -> Entry:
         """Record of a checked release with its relation, unless it exceeds the budget.
 
         All under one lock, so that no other release is recorded between the check and the record.
         """
         check_label(problems, new.label)
-        reason = self._home.refusal()
-        if reason:  # before the lock, which another thread may have held when the process forked
-            problems.add(reason)
-            problems.raise_if_any()
+        self._require_home(problems)
         with self._home.charging():
             now = self._now()
             dated = new._replace(date=today())
             entry = self._terms.accepted(problems, now.ledger, dated, relation)
-            after = now.ledger.plus(entry.one, new.times)
-            self._terms.require(f"{new.times} times {new.what}", now.ledger, after)
-            entries = now.entries
-            entries[now.number :] = [entry]
-            text = self._home.write(lambda: written(self._terms.stated, entries))
-            self._spent = _Spent(after, entries, now.number + 1, text)
+            self._charge(now, entry, f"{new.times} times {new.what}")
+            return entry
+
+    def _require_home(self, problems: Problems | None = None) -> None:
+        """Problems before the lock, which another thread may have held when the process forked."""
+        reason = self._home.refusal()
+        if reason:
+            problems = problems or Problems("budget")
+            problems.add(reason)
+            problems.raise_if_any()
+
+    def _charge(self, now: Spent, entry: Entry, what: str) -> None:
+        """Record of an entry, within the lock."""
+        after = now.charged(self._terms, entry, what)
+        entries = now.entries
+        entries[now.number :] = [entry]
+        text = self._home.write(lambda: written(self._terms.stated, entries))
+        self._spent = after if text is None else after._replace(text=text)
+
+    def _again(self, entry: Entry, what: str) -> None:
+        """Record of an entry like the one before, whose arguments were checked then."""
+        self._require_home()
+        with self._home.charging():
+            day = today()
+            new = entry if entry.date == day else entry._replace(date=day)
+            self._charge(self._now(), new, what)
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.

@@ -25,10 +25,11 @@ import re
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
@@ -53,10 +54,13 @@ if TYPE_CHECKING:
 
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.concentrated import Rho
+    from dpnoise.privacy.odometer.moments import Moments
     from dpnoise.privacy.vector import Shares
 
 
 _MOST_TIMES = 10**8
+_DIGITS, _MOST_DIGITS = 200, 4096  # binary, of numbers that are rounded up, and of denominators
 # What stands for a release that may cost less.
 LAPLACE = "Laplace noise of one number"
 RESPONSE = "randomized response with the largest loss"
@@ -65,7 +69,7 @@ CONCENTRATED = "noise with the largest concentrated bound of the set"
 CERTIFIED = "randomized response with the certified epsilon and delta"
 _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 _VERSION = 2
-EXACT = "exact"  # the account, of which earlier versions had others
+EXACT, CONCENTRATED_ACCOUNT = "exact", "zcdp"  # accounts; earlier versions had others
 _KIND = "dpnoise budget"
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
@@ -120,24 +124,64 @@ class Ledger:
     counted_as: str = field(default="", compare=False)
 
     def plus(self, other: Ledger, times: int) -> Ledger:
-        """The ledger with `times` releases of another one, which has the same relation."""
+        """The ledger with `times` releases of another one, which has the same relation.
+
+        Sums that are known of both are extended.
+        """
         first, second = self.basic, other.basic
-        return Ledger(
+        epsilon = _bounded(first.epsilon + times * second.epsilon)
+        found = Ledger(
             _sum(self.shares, other.shares, times),
             self.failure + times * other.failure,
             _sum(self.sampled, other.sampled, times),
             other.relation,
-            Stated(first.epsilon + times * second.epsilon, first.delta + times * second.delta),
+            Stated(epsilon, first.delta + times * second.delta),
         )
+        known = found.__dict__
+        known["pure"] = _bounded(self.pure + times * other.pure)
+        known["square"] = self.square + times * other.square
+        for name in ("moments", "rho"):
+            if (kept := getattr(self, name)) is not None:
+                known[name] = kept.with_release(other, times)
+        known["others"] = _sum(self.others, other.others, times) if other.others else self.others
+        return found
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """Sums of moments, once they were asked for (see `odometer.moments`)."""
+        return None
+
+    @cached_property
+    def rho(self) -> Rho | None:
+        """The sum of rho, once it was asked for (see `odometer.concentrated`)."""
+        return None
+
+    @cached_property
+    def square(self) -> Fraction:
+        """The sum of mu^2 of all Gaussian noise, each rounded up to 200 binary digits."""
+        squares = (
+            count * _rounded_up((Fraction(size) / Fraction(noise.sigma)) ** 2)
+            for (noise, size), count in self.shares.items()
+            if isinstance(noise, Gaussian)
+        )
+        return sum(squares, Fraction(0))
+
+    @cached_property
+    def others(self) -> Shares:
+        """All shares but those of Gaussian noise."""
+        return {share: n for share, n in self.shares.items() if not isinstance(share[0], Gaussian)}
 
     @property
     def basic(self) -> Stated:
         """An (epsilon, delta) by basic composition; epsilon is infinite where none is known."""
         return self.stated or Stated(self.pure, self.failure)
 
-    @property
+    @cached_property
     def pure(self) -> Fraction | float:
-        """An upper bound on the privacy loss of everything together, without rounding."""
+        """An upper bound on the privacy loss of everything together.
+
+        Without rounding, as long as the sum has a denominator of less than some thousand digits.
+        """
         losses = [(one.largest_loss(size), n) for (one, size), n in self.shares.items()]
         losses += [(_sampled_loss(one, self.relation), n) for one, n in self.sampled.items()]
         if any(loss == math.inf for loss, _ in losses):
@@ -148,7 +192,12 @@ class Ledger:
     def all_gaussian(self) -> bool:
         """Whether there is nothing but Gaussian noise, not on samples."""
         plain = not self.failure and not self.sampled
-        return plain and all(isinstance(noise, Gaussian) for noise, _ in self.shares)
+        return plain and not self.others
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether there is one coordinate at most."""
+        return len(self.shares) < 2 and sum(self.shares.values()) < 2
 
     @property
     def countable(self) -> Shares:
@@ -157,13 +206,18 @@ class Ledger:
         Of staircase noise narrower than its sensitivity that account knows nothing; it counts as
         randomized response.
         """
-        return self.shares if sum(self.shares.values()) < 2 else self.narrow
+        return self.shares if self._is_single else self.narrow
 
     @property
     def narrow(self) -> Shares:
-        """The shares with randomized response for each staircase narrower than its sensitivity."""
+        """All Gaussian noise as one, and randomized response for each narrow staircase.
+
+        A staircase is narrow if its steps are narrower than its sensitivity.
+        """
         result: Shares = {}
-        for (noise, size), count in self.shares.items():
+        if self.square:
+            result[Gaussian(1.0), as_double_above(root_above(self.square))] = 1
+        for (noise, size), count in self.others.items():
             wide = size > noise.step_width
             share = pure_share(noise.largest_loss(size)) if wide else (noise, size)
             result[share] = result.get(share, 0) + count
@@ -175,6 +229,22 @@ def _sum(first: dict[Any, int], second: dict[Any, int], times: int) -> dict[Any,
     for key, count in second.items():
         result[key] = result.get(key, 0) + times * count
     return result
+
+
+def _bounded(value: Fraction | float) -> Fraction | float:
+    """A number, or one above it of fewer digits where it has very many."""
+    if value == math.inf or value.denominator.bit_length() <= _MOST_DIGITS:  # type: ignore[union-attr]
+        return value
+    return _rounded_up(Fraction(value))
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    """A number of 200 binary digits or so that is at least a positive one."""
+    if value.denominator.bit_length() <= _DIGITS:
+        return value
+    shift = _DIGITS + value.denominator.bit_length() - value.numerator.bit_length()
+    scale = Fraction(2) ** shift
+    return math.ceil(value * scale) / scale
 
 
 def _sampled_loss(part: Sampled, relation: str | None) -> float:
@@ -249,7 +319,7 @@ def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: o
     return Ledger(sampled={Sampled(multiplier, float(rate)): 1})  # type: ignore[arg-type]
 
 
-def _read_sampled_values(
+def read_sample(
     problems: Problems, name: str, multiplier: object, rate: object, kind: tuple[object, object]
 ) -> Sampled | None:
     """A release of a sample by its two numbers, noise and sampling, checked."""
@@ -382,14 +452,17 @@ def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str
         problems.add(f"text: expected the JSON of Budget.to_json, got an error: {error}")
         return {}
     old = isinstance(found, dict) and "digest" not in found
-    if not _has_keys(problems, "ledger", found, _TOP[:-1] if edited and old else _TOP):
+    concentrated = isinstance(found, dict) and found.get("account") == CONCENTRATED_ACCOUNT
+    names = ("rho", *_TOP) if concentrated else _TOP
+    if not _has_keys(problems, "ledger", found, names[:-1] if edited and old else names):
         return {}
     problems.require(found["kind"] == _KIND, "kind", repr(_KIND), found["kind"])
     versions = {_VERSION, 1} if edited and old else {_VERSION}
     same = type(found["version"]) is int and found["version"] in versions
     problems.require(same, "version", f"{_VERSION}, which this version reads", found["version"])
-    expected = f"{EXACT!r}, the account that this version has"
-    problems.require(found["account"] == EXACT, "account", expected, found["account"])
+    known = concentrated or found["account"] == EXACT
+    expected = f"{EXACT!r} or {CONCENTRATED_ACCOUNT!r}, which this version has"
+    problems.require(known, "account", expected, found["account"])
     listed = isinstance(found["entries"], list)
     problems.require(listed, "entries", "a list", type(found["entries"]).__name__)
     if not edited and found["digest"] != _digest(found):
@@ -520,7 +593,7 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
         if not _has_keys(problems, place, part, names):
             return None
         kind = (GAUSSIAN, POISSON) if usual else (part["noise"], part["sampling"])
-        return _read_sampled_values(problems, place, part["multiplier"], part["rate"], kind)
+        return read_sample(problems, place, part["multiplier"], part["rate"], kind)
 
     shares = _numbered(problems, f"{name}.coordinates", data["coordinates"], coordinate)
     samples = _numbered(problems, f"{name}.sampled", data["sampled"], sampled)

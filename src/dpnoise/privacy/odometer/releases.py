@@ -42,6 +42,7 @@ from dpnoise.privacy.integer_sets import (
     listed_points,
     shares_of_point,
 )
+from dpnoise.privacy.odometer.events import is_event, read_event
 from dpnoise.privacy.odometer.ledger import (
     BOX,
     CONCENTRATED,
@@ -169,6 +170,9 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         parts: dict[Sampled, int] = {step: 1} if step.rate > 0.0 else {}
         # Samples of a fixed size have bounds for one relation only.
         return Ledger(sampled=parts, relation=REPLACE_ONE if step.sampling == FIXED else None)
+    if is_event(noise):
+        problems.require(sensitivity is None, "sensitivity", "None beside an event", sensitivity)
+        return read_event(problems, noise)
     for one in noise if isinstance(noise, list | tuple) else (noise,):
         if hasattr(one, "one_of"):
             expected = "the result or estimator that it is of, budget.spend(model), as it is one "

@@ -140,7 +140,7 @@ def composed(title: str, parts: Sequence[tuple[str, str, Sequence[str]]]) -> Sta
 def of_budget(
     entries: Sequence[Entry],
     relation: str | None,
-    budget: tuple[float, float],
+    budget: tuple[str, float],
     totals: tuple[float, float],
     day: str,
 ) -> Statement:
@@ -152,8 +152,8 @@ def of_budget(
         What was spent.
     relation : str or None
         Which data sets are neighbours.
-    budget : tuple of float
-        Epsilon and delta.
+    budget : tuple of str and float
+        Its limit in words, and delta.
     totals : tuple of float
         The epsilon of all entries at this delta, and what is left.
     day : str
@@ -164,7 +164,7 @@ def of_budget(
     Statement
         Half a page.
     """
-    epsilon, delta = budget
+    limit, delta = budget
     spent, left = totals
 
     def line(group: Repeated) -> str:
@@ -175,7 +175,7 @@ def of_budget(
     words = f"{_times(number)}, each recorded before it was made:" if entries else "Nothing so far."
     total = (
         f"All releases together cost epsilon = {_up(spent)} at delta = {number_words(delta)}. "
-        f"The budget is epsilon = {number_words(epsilon)} at this delta. "
+        f"The budget is {limit}. "
         f"For releases without delta epsilon = {left:.4g} is left. "
         "A release that would exceed the budget is refused."
     )

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import Problems
 from dpnoise.privacy.odometer.accounts import ExactAccount
+from dpnoise.privacy.odometer.concentrated import ConcentratedAccount, rho_of_ledger
 from dpnoise.privacy.odometer.ledger import (
+    CONCENTRATED_ACCOUNT,
     EXACT,
     Entry,
     Ledger,
@@ -26,6 +28,9 @@ from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+MAX_RHO = 1e8
 
 
 class BudgetExceededError(ValueError):
@@ -45,16 +50,26 @@ class BudgetExceededError(ValueError):
 class Terms(NamedTuple):
     """A checked budget: what is promised, the relation if it was stated, and the account."""
 
-    epsilon: float
+    epsilon: float | None
     delta: float
     relation: str | None
     account: ExactAccount
+    rho: float | None = None
 
     @property
     def stated(self) -> dict[str, Any]:
         """What a ledger says of the budget itself."""
-        promise = {"epsilon": self.epsilon, "delta": self.delta}
-        return {**promise, "account": EXACT, "relation": self.relation}
+        promise = {"epsilon": self.epsilon, "delta": self.delta, "relation": self.relation}
+        if self.rho is None:
+            return {**promise, "account": EXACT}
+        return {**promise, "account": CONCENTRATED_ACCOUNT, "rho": self.rho}
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in words."""
+        if self.rho is not None:
+            return f"rho = {self.rho!r}"
+        return f"epsilon = {self.epsilon!r}, delta = {self.delta!r}"
 
     def accepted(
         self, problems: Problems, before: Ledger, entry: Entry, relation: str | None
@@ -85,41 +100,54 @@ class Terms(NamedTuple):
         """A BudgetExceededError unless everything is within the budget."""
         if not self.account.keeps(after):
             raise BudgetExceededError(
-                f"budget: {what}: expected releases within epsilon = {self.epsilon!r}, "
-                f"delta = {self.delta!r} together with what was spent before, got "
+                f"budget: {what}: expected releases within {self.promise} "
+                "together with what was spent before, got "
                 f"{self._excess(before, after)}; nothing was spent"
             )
 
     def _excess(self, before: Ledger, after: Ledger) -> str:
         """What refused releases come to with all before, in words; without delta it is known."""
+        if self.rho is not None:
+            spent = [float(rho_of_ledger(one).value) for one in (after, before)]
+            return f"rho = {spent[0]!r} (spent before: {spent[1]!r}), which is infinite if unknown"
         if self.delta > 0.0:
             return "more"
-        spent = f"(spent before: epsilon = {self.account.epsilon_of(before, 0.0)!r})"
+        known = f"(spent before: epsilon = {self.account.epsilon_of(before, 0.0)!r})"
         found = self.account.epsilon_of(after, 0.0)
         if found < math.inf:
-            return f"epsilon = {found!r}, as at delta = 0 the largest losses add up {spent}"
+            return f"epsilon = {found!r}, as at delta = 0 the largest losses add up {known}"
         if has_gaussian(after):
             return (
                 "an infinite epsilon, as at delta = 0 Gaussian noise has no other: its "
-                f"loss is without bound {spent}"
+                f"loss is without bound {known}"
             )
         if after.failure > 0:
-            return f"a delta above 0 {spent}"
-        return f"more, as the loss of this noise is without a known bound {spent}"
+            return f"a delta above 0 {known}"
+        return f"more, as the loss of this noise is without a known bound {known}"
 
 
 def read_terms(
     problems: Problems,
-    epsilon: float,
+    epsilon: float | None,
     delta: float,
     relation: str | None,
+    rho: float | None = None,
 ) -> Terms | None:
     """A budget, or None if something is wrong with it; problems are recorded."""
     before = len(problems.found)
-    problems.budget(epsilon, delta)
+    if rho is None:
+        problems.budget(epsilon, delta)
+    else:
+        problems.require(epsilon is None, "epsilon", "None beside rho", epsilon)
+        problems.number("rho", rho, low=0.0, high=MAX_RHO)
+        problems.budget(1.0, delta)
     check_relation(problems, relation)
     if len(problems.found) > before:
         return None
+    if rho is not None:
+        account = ConcentratedAccount(float(rho), float(delta))
+        return Terms(None, float(delta), relation, account, float(rho))
+    assert epsilon is not None  # noqa: S101  (or refused)
     pair = float(epsilon), float(delta)
     return Terms(*pair, relation, ExactAccount(*pair))
 
@@ -132,8 +160,8 @@ def read_ledger(text: object, *, edited: bool) -> tuple[Terms, list[Entry], Ledg
     terms, entries = None, []
     if data:
         entries = [read_entry(problems, k, one) for k, one in enumerate(data["entries"])]
-        stated = (data[name] for name in ("epsilon", "delta", "relation"))
-        terms = read_terms(problems, *stated)
+        values = data["epsilon"], data["delta"], data["relation"], data.get("rho")
+        terms = read_terms(problems, *values)
     problems.raise_if_any()
     assert terms is not None  # noqa: S101  (or refused)
     found = terms.joined(Ledger(), entries)

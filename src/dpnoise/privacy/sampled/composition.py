@@ -45,10 +45,8 @@ from dpnoise.privacy.sampled.pairs import (
 from dpnoise.privacy.sampled.rounded import Rounded
 from dpnoise.privacy.sampled.search import EpsilonSearch
 from dpnoise.privacy.sampled.transform import (
-    TILTS,
     MixedTransform,
     SampledGaussianLoss,
-    log_moments,
 )
 
 if TYPE_CHECKING:
@@ -492,23 +490,6 @@ class Composition:
         if self._lines is None:
             return False
         return self._lines.chernoff(epsilon, direction, log_delta) <= log_delta
-
-    def keeps(self, epsilon: float, log_delta: float) -> bool:
-        """Whether a bound that is known at once shows that delta is kept in both directions."""
-        return self._lines is not None and all(
-            self._below_by_parts(epsilon, side, log_delta) or self._below(epsilon, side, log_delta)
-            for side in (REMOVED, ADDED)
-        )
-
-    def _below_by_parts(self, epsilon: float, direction: str, log_delta: float) -> bool:
-        """The same by moments that are kept for each step, so that a further one takes no time."""
-        total = np.zeros(TILTS.shape)
-        if len(self.other.copies) or self.other.gaussian > 0.0:
-            total += self.other.log_real(TILTS) + USABLE * len(self.other.copies)
-        for step, n in self.steps.items():
-            total += n * log_moments(step.sigma, step.rate, removed=direction == REMOVED)
-        bounds = total - TILTS * epsilon * (1.0 - 1e-12) + log_payoff(TILTS)
-        return float(np.nanmin(bounds, initial=math.inf)) + 1e-9 <= log_delta
 
     @property
     def _largest(self) -> float:

@@ -29,7 +29,6 @@ Greengard & Lee, SIAM Rev. 46 (2004)).
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -82,7 +81,6 @@ def equispaced_sums(
     return values, error
 
 
-TILTS = np.geomspace(0.03, 300.0, 40)  # at which moments are kept
 _EPS = np.finfo(float).eps
 _DIGITS = 44.0  # the rule is off by at most 2 e^-44 of G
 _REACH = 11.0  # beyond, e^(-y^2 / 2) is below e^-60
@@ -264,18 +262,6 @@ class SampledGaussianLoss:
     def line(self, c: float) -> GaussianLine:
         """The transform on the vertical line through c."""
         return GaussianLine(self, c)
-
-
-@lru_cache(maxsize=256)
-def log_moments(sigma: float, rate: float, *, removed: bool) -> Array:
-    """Bounds on log M of a loss at `TILTS`, kept for later sums; infinite out of reach."""
-    loss = SampledGaussianLoss(sigma, rate, removed=removed)
-    found = np.full(TILTS.shape, math.inf)
-    near = np.abs(loss.exponent(TILTS)) <= _NEAR * sigma
-    known = loss.moments(TILTS[near]) if near.any() else None
-    if known is not None:
-        found[near] = known.log_m + known.error
-    return found
 
 
 class GaussianLine:

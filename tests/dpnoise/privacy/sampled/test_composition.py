@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import acb, ctx
-from scipy import integrate, special, stats
+from scipy import integrate, stats
 
 from dpnoise import Gaussian, SampledGaussian, epsilon_at, privacy_profile, sampled_delta
 from dpnoise.privacy.gaussian import gaussian_log_delta
@@ -14,10 +14,8 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.pairs import ADDED, REMOVED, Kind, one_step, pair_of
 from dpnoise.privacy.sampled.transform import (
-    TILTS,
     MixedTransform,
     SampledGaussianLoss,
-    log_moments,
 )
 from dpnoise_papers.verify.oracles import samples
 
@@ -178,30 +176,3 @@ def test_a_rare_sample_at_an_epsilon_whose_exponential_is_large():
         found = one_step(pair_of(Kind(0.02, rate), REMOVED), epsilon).estimate
         inner = epsilon + math.log(-math.expm1(-epsilon)) - math.log(rate)
         assert found == pytest.approx(math.log(rate) + gaussian_log_delta(50.0, inner), rel=1e-9)
-
-
-@pytest.mark.parametrize("direction", [REMOVED, ADDED])
-def test_what_is_seen_to_be_kept_by_moments_of_the_parts_is_kept(direction):
-    steps = {Kind(1.0 + 0.1 * k, 0.01 + 0.002 * k): 100 * (k + 1) for k in range(4)}
-    composition = Composition(steps)
-    for epsilon in (0.5, 1.0, 2.0):
-        found = composition.log_delta(epsilon, direction)
-        assert not composition._below_by_parts(epsilon, direction, found.lower - 1e-6)
-        assert composition._below_by_parts(epsilon, direction, 0.9 * found.upper + 5.0)
-
-
-def test_moments_of_the_parts_are_those_of_quadrature():
-    y = np.linspace(-15.0, 60.0, 300_001)
-    for sigma, rate in ((1.0, 0.01), (2.0, 0.3)):
-        loss = np.log1p(rate * np.expm1((y - 0.5 / sigma) / sigma))
-        for removed in (True, False):
-            bounds = log_moments(sigma, rate, removed=removed)
-            some = [0, 12, 20]
-            c = TILTS[some, None]
-            power = (1.0 + c if removed else -c) * loss - 0.5 * y * y
-            exact = special.logsumexp(power, axis=1) + math.log(
-                (y[1] - y[0]) / math.sqrt(2 * math.pi)
-            )
-            assert bounds[some] == pytest.approx(exact, abs=1e-11)
-            assert (bounds[some] >= exact - 1e-13 * np.abs(power).max()).all()
-    assert np.isinf(log_moments(0.01, 0.5, removed=True)[-1])  # out of reach: nothing is known
