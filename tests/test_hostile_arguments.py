@@ -7,6 +7,7 @@ Python in the place of one that says what was expected.
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,7 @@ HELP = {**ASKED, "delta": 0.0, "budget": None}
 VALID = {"sensitivity": 1.0, "delta": 1e-6, "error": "variance", **ASKED}
 CALLS = {
     "best": (best, {**VALID, "family": "gaussian", "integer": False}),
-    "compare": (compare, {**VALID, "delta": 0.0}),
+    "compare": (partial(compare, exhaustive=False), {**VALID, "delta": 0.0}),
     "calibrate": (
         calibrate,
         {"family": "laplace", "epsilon": 1.0, "sensitivity": 1.0, "dimension": 1, "delta": 0.0},
