@@ -120,6 +120,7 @@ def test_hostile_values_are_answered_or_refused_by_name(call):
     found = [
         (name, repr(value)[:60], said[:200])
         for name in good
+        if call != "by category" or name not in HELP  # asked of release.histogram
         for value in ODD
         if (said := trouble(function, {**good, name: value}, name))
     ]
