@@ -46,11 +46,14 @@ SEARCHES = {
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.integers": ("_estimated",),
+    "dpnoise.releases.aggregates": ("calibrate",),
 }
 ASKING = (
     "mechanisms/", "dpnoise/cli/", "dpnoise/test_account", "test_front", "test_examples",
     "test_literature", "sensitivity/test_counts", "joint/test_vectors",
     "optimality/test_closed_forms", "optimality/test_error_floor", "optimality/test_rearrangement",
+    "releases/test_groups", "releases/test_unknown", "releases/test_aggregates",
+    "releases/test_linear",
 )  # fmt: skip
 _KNOWN = {}
 

@@ -7,6 +7,7 @@ Python in the place of one that says what was expected.
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,7 @@ HELP = {**ASKED, "delta": 0.0, "budget": None}
 VALID = {"sensitivity": 1.0, "delta": 1e-6, "error": "variance", **ASKED}
 CALLS = {
     "best": (best, {**VALID, "family": "gaussian", "integer": False}),
-    "compare": (compare, {**VALID, "delta": 0.0}),
+    "compare": (partial(compare, exhaustive=False), {**VALID, "delta": 0.0}),
     "calibrate": (
         calibrate,
         {"family": "laplace", "epsilon": 1.0, "sensitivity": 1.0, "dimension": 1, "delta": 0.0},
@@ -119,6 +120,7 @@ def test_hostile_values_are_answered_or_refused_by_name(call):
     found = [
         (name, repr(value)[:60], said[:200])
         for name in good
+        if call != "by category" or name not in HELP  # asked of release.histogram
         for value in ODD
         if (said := trouble(function, {**good, name: value}, name))
     ]

@@ -82,6 +82,9 @@ class Pca(Seeded):
         Of the data; their dimensions, as equal as can be, add up to the rank.
     trials : int
         Each with data of its own.
+    coarse_trials : int, optional
+        How many of them the rows have that are far from what is printed: Laplace noise and the
+        variant 'replace-one'. By default all.
     variants : tuple of str
         Keys of `dpnoise_papers.inid_2024.tables.pca.VARIANTS`.
     others : Unions
@@ -95,6 +98,7 @@ class Pca(Seeded):
     epsilons: Distinct[PcaEpsilon]
     delta: Delta
     trials: PcaTrials
+    coarse_trials: PcaTrials | None = None
     variants: Variants
     others: Unions
 

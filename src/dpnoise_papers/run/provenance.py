@@ -43,7 +43,9 @@ def as_json(
     `told` has the item of each file, `run` what else is known, `logs` what each job made.
     """
     commit, modified = revision()
-    found = (_MADE.findall(log.read_text(encoding="utf-8")) for log in Path(logs).rglob("*.log"))
+    # The newest last: a job of an older version may have made a file that another makes now.
+    written = sorted(Path(logs).rglob("*.log"), key=lambda log: log.stat().st_mtime_ns)
+    found = (_MADE.findall(log.read_text(encoding="utf-8")) for log in written)
     made = {path: (digest, settings) for lines in found for digest, settings, path in lines}
     record: dict[str, Any] = {"revision": commit, "modified": modified, **stamp(), **run}
     record["data"] = {

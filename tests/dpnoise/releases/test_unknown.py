@@ -95,8 +95,7 @@ def test_a_person_counts_in_the_first_m_categories_once_in_each():
     assert "0 numbers" in repr(nobody)
 
 
-@for_all("relation", ["add-remove", "replace-one"])
-@for_all("m", [1, 40])
+@for_all(("relation", "m"), [("add-remove", 1), ("replace-one", 40)])
 def test_it_is_charged_for_the_noise_and_for_naming(relation, m):
     budget = Budget(1.0, 1e-6, relation=relation)
     asked = {"person": ["me"], "at_most": m, "epsilon": 1.0, "budget": budget}

@@ -60,6 +60,7 @@ def budget(noise, delta, epsilon):
         ("table_3", "variants", ["rows"], "'stated', 'stated-largest'"),
         ("table_3", "variants", [], "at least 1 item"),
         ("table_3", "trials", 1, "greater than or equal to 2"),
+        ("table_3", "coarse_trials", 1, "greater than or equal to 2"),
         ("table_3", "others", {"counts": [11], "variants": ["stated"], "trials": 2}, "subspaces"),
         ("table_3", "others", {"counts": [2, 2], "variants": ["stated"], "trials": 2}, "twice"),
         ("dp_pca_sensitivities", "features", 1, "greater than or equal to 2"),

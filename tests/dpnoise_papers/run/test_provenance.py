@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 from importlib.metadata import version
 
@@ -102,6 +103,17 @@ def test_a_file_without_a_line_in_the_logs_has_the_digest_that_it_has(made):
     found = write()
     assert found["files"]["b.svg"]["sha256"] == hashlib.sha256(b"<svg/>").hexdigest()
     assert differing(folder, TOLD) == []
+
+
+def test_the_newest_log_of_a_file_counts(made):
+    """A job of an older version left its log, which says other bytes of the same file."""
+    write, folder = made
+    before = write()["files"]
+    for name in ("aaa", "zzz"):
+        log = folder / f"logs/{name}.log"
+        log.write_text(f"made {'0' * 64} {'1' * 16} a.csv\n")
+        os.utime(log, (1.0, 1.0))
+    assert write()["files"] == before
 
 
 def test_the_stamp_names_machine_and_packages():

@@ -89,7 +89,8 @@ def _spent(alpha: Array, gamma: Array, d: Array, s: Array, bound: Array) -> Arra
     total = np.zeros(d.shape[1])
     for a, g, one in zip(alphas, gammas, d, strict=True):
         used = one > 0
-        total[used] += _log_moment(a[used], g[used], one[used], s[used], share[used])
+        if used.any():  # of few trials none may have so many coordinates
+            total[used] += _log_moment(a[used], g[used], one[used], s[used], share[used])
     return total
 
 

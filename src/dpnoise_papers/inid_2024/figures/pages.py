@@ -140,9 +140,9 @@ def table_3_models(table: pd.DataFrame) -> str:
     """
     note = (
         "Subspace recovery error, mean over draws of the data, with the printed one in brackets; "
-        "`scatter` is the standard deviation of one draw at the first epsilon, relative to it; "
-        "`p-value` is that of the printed row as one more draw. Models in brackets contradict the "
-        "row of i.i.d. noise at 1 %."
+        "`scatter` is the standard deviation that the data cause at the first epsilon, relative to "
+        "it; `p-value` is that of the printed row as one more draw. Models in brackets contradict "
+        "the row of i.i.d. noise at 1 %."
     )
     cells = []
     keys = ["reading", "scheme", "model", "subspaces"]

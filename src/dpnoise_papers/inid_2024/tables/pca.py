@@ -67,7 +67,7 @@ from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
@@ -338,6 +338,7 @@ COLUMNS = (
 _KEYS = ["reading", "noise", "scheme", "epsilon"]
 _MEASURES = [f"{metric}{part}" for metric in METRICS for part in ("", "_gain", "_behind")]
 _RANGED = [*_MEASURES, "epsilon_add_remove"]
+_COARSELY = ("replace-one", "approximate")  # far from the printed errors, as all Laplace noise is
 # Other ways to clip that the text allows, whose values belong to the range of a variant.
 _CLIPPING = {"stated": ("stated-largest", "unclipped", "unclipped-largest", "add-remove")}
 
@@ -387,9 +388,13 @@ def _clipped_sums(columns: Array, bounds: Array) -> Array:
     return sums
 
 
-def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
+def unit_noise(
+    rng: np.random.Generator, features: int, families: Container[str] = ("gaussian", "laplace")
+) -> dict[str, Array]:
     """Noise of unit scale by family, with shared signs and levels; upper triangles are used."""
     normal = rng.standard_normal((features, features))
+    if "laplace" not in families:
+        return {"gaussian": normal}
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
     return {"gaussian": normal, "laplace": np.copysign(level, normal)}
 
@@ -453,7 +458,12 @@ def _trial(
     return results
 
 
-def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> pd.DataFrame:
+def dp_pca_table(
+    settings: Pca,
+    model: str = "product",
+    subspaces: int = 1,
+    families: Container[str] = ("gaussian", "laplace"),
+) -> pd.DataFrame:
     """Errors of private principal components under several variants of Table III.
 
     Columns `COLUMNS`, one row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal`
@@ -462,7 +472,8 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
     are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the same
     variant and family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian noise
     of the same variant ('unclipped' for 'approximate'). Both are paired by trial, and each has its
-    standard error beside it. The model 'union-of-subspaces' has so many `subspaces`.
+    standard error beside it. The model 'union-of-subspaces' has so many `subspaces`. The families
+    of noise are all or Gaussian alone.
     """
     features, trials = settings.features, settings.trials
     needed = {*settings.variants, *(["unclipped"] if "approximate" in settings.variants else [])}
@@ -472,6 +483,7 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
         if variant in needed
         for epsilon in settings.epsilons
         for row in rows(variant, features=features, epsilon=epsilon, delta=settings.delta)
+        if row.noise in families
     ]
     results = np.empty((trials, len(mechanisms), 2))
     with threadpool_limits(1):
@@ -481,14 +493,17 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
                 model, generator(*scope, "data"), samples=settings.samples, features=features,
                 rank=settings.rank, subspaces=subspaces,
             )  # fmt: skip
-            unit = unit_noise(generator(*scope, "noise"), features)
+            unit = unit_noise(generator(*scope, "noise"), features, families)
             results[trial] = errors_of(X, settings.rank, mechanisms, [unit])[0]
     table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
-    table = table[table["reading"].isin(settings.variants)]
-    keys = ["reading", "noise", "scheme", "epsilon"]
+    return _sorted(table[table["reading"].isin(settings.variants)])
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows by variant in the order of `VARIANTS`, noise, scheme and epsilon."""
     ranks = {name: place for place, name in enumerate(VARIANTS)}
     return table.sort_values(
-        keys,
+        _KEYS,
         key=lambda column: column.map(ranks) if column.name == "reading" else column,
         ignore_index=True,
     )
@@ -522,7 +537,9 @@ def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     the epsilon that is kept if a sample is added or removed, its least and greatest over all data
     models, in `_least` and `_greatest`, and for the variant 'stated' also over the other ways to
     clip; `models` is how many data models there are: 1 for a variant that was tried on the first
-    only. `rival` is 0 for i.n.i.d. Gaussian noise, which the text calls the best, else 1.
+    only. `rival` is 0 for i.n.i.d. Gaussian noise, which the text calls the best, else 1. Gaussian
+    noise has all `trials`, but for 'replace-one'; that and Laplace noise, far from the printed
+    errors, have the first `coarse_trials` of them.
     """
     others = settings.model_copy(
         update={"variants": settings.others.variants, "trials": settings.others.trials}
@@ -530,7 +547,14 @@ def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     counts = [count for count in settings.others.counts if count != settings.subspaces]
     tables = [dp_pca_table(others, _UNION, count) for count in counts]
     tables.append(dp_pca_table(others, "product"))
-    return _over_models(dp_pca_table(settings, _UNION, settings.subspaces), tables)
+    trials = min(settings.coarse_trials or settings.trials, settings.trials)
+    table = dp_pca_table(settings.model_copy(update={"trials": trials}), _UNION, settings.subspaces)
+    closely = tuple(name for name in settings.variants if name not in _COARSELY)
+    if closely and trials < settings.trials:
+        finer = settings.model_copy(update={"variants": closely})
+        fine = dp_pca_table(finer, _UNION, settings.subspaces, ("gaussian",))
+        table = _sorted(pd.concat([fine, table]).drop_duplicates(_KEYS))
+    return _over_models(table, tables)
 
 
 def _over_models(table: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame:

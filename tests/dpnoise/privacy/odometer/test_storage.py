@@ -246,17 +246,6 @@ def test_a_fork_shows_what_was_spent_and_refuses_to_be_charged():
     assert budget.remaining() == 0.0
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_other_processes_refuse_to_charge_a_copy(method):
-    budget = Budget(1.0, relation="add-remove")
-    with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
-        found = [pool.submit(budget.spend_dp, 0.5) for _ in range(3)]
-        for one in found:
-            with pytest.raises(ValueError, match=r"expected the original.*got a copy"):
-                one.result(120)
-    budget.spend_dp(1.0)
-
-
 @contextmanager
 def being_charged(budget):
     """A thread that holds the lock of a budget in the check of a release, until told to go on."""
@@ -329,14 +318,19 @@ def test_all_of_a_budget_is_in_its_file(tmp_path):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_processes_that_share_a_file_lose_nothing(ledger, method):
-    budget = Budget.open(ledger)
+def test_processes_refuse_to_charge_a_copy_and_share_a_file(ledger, method):
+    copied, budget = Budget(1.0, relation="add-remove"), Budget.open(ledger)
     with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+        copies = [pool.submit(copied.spend_dp, 0.5) for _ in range(3)]
         found = [pool.submit(budget.spend_dp, 2.0**-7) for _ in range(40)]
         for _ in range(10):
             budget.spend_dp(2.0**-7)
+        for one in copies:
+            with pytest.raises(ValueError, match=r"expected the original.*got a copy"):
+                one.result(120)
         for one in found:
             one.result(120)
+    copied.spend_dp(1.0)
     assert len(budget.entries) == 50
     assert budget.epsilon_of() == 50 * 2.0**-7
     assert Budget.open(ledger).entries == budget.entries

@@ -37,7 +37,7 @@ FALSE_ORDERS = {"section-4-rate", "section-4-histogram-below-noise", "section-4-
 
 @pytest.fixture(scope="module")
 def table():
-    return statements.statements(Theory(seed=7, trials=200))
+    return statements.statements(Theory(seed=7, trials=100))
 
 
 def violations(name, n=50):
@@ -233,9 +233,9 @@ def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
     names = ("theorem-2", "theorem-4", "theorem-12")
     part = [check for check in statements.CHECKS if check.id in names]
     monkeypatch.setattr(statements, "CHECKS", part)
-    again = statements.statements(Theory(seed=7, trials=200))
+    again = statements.statements(Theory(seed=7, trials=100))
     assert again.equals(table[table["id"].isin(again["id"])].reset_index(drop=True))
-    assert not statements.statements(Theory(seed=8, trials=200))["parameters"].equals(
+    assert not statements.statements(Theory(seed=8, trials=100))["parameters"].equals(
         again["parameters"]
     )
 

@@ -38,7 +38,7 @@ FALSE = {
 
 @pytest.fixture(scope="module")
 def table():
-    return theory(Theory(seed=7, trials=200))
+    return theory(Theory(seed=7, trials=100))
 
 
 def violations(name, n=60):
@@ -62,10 +62,10 @@ def test_every_statement_has_a_row_and_only_the_false_ones_fail(table):
 def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
     part = [check for check in CHECKS if check.id in ("lemma-6", "lemma-7", "table-1")]
     monkeypatch.setattr(module, "CHECKS", part)
-    again = theory(Theory(seed=7, trials=200))
+    again = theory(Theory(seed=7, trials=100))
     same = table[table["id"].isin(again["id"])].reset_index(drop=True)
     assert again.equals(same)
-    assert not theory(Theory(seed=8, trials=200))["parameters"].equals(again["parameters"])
+    assert not theory(Theory(seed=8, trials=100))["parameters"].equals(again["parameters"])
 
 
 @pytest.mark.parametrize(

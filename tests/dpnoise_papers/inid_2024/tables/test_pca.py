@@ -308,6 +308,22 @@ def test_the_range_is_over_the_product_and_every_union(range_table):
             assert getattr(row, f"{name}_greatest") == max(values)
 
 
+def test_gaussian_noise_near_the_printed_errors_has_all_trials_the_rest_the_first_of_them():
+    variants = {"variants": ("stated", "replace-one", "add-remove")}
+    whole = MODELS_SETTINGS.model_copy(update=variants)
+    few = whole.model_copy(update={"trials": 3})
+    made = dp_pca_over_models(whole.model_copy(update={"coarse_trials": 3}))
+    exact, rough = (dp_pca_table(one, "union-of-subspaces", 2) for one in (whole, few))
+    near = (exact["noise"] == "gaussian") & (exact["reading"] != "replace-one")
+    assert near.sum() == 4
+    assert not np.isin(rough["sre"], exact["sre"]).any()
+    own = made[exact.columns]
+    pd.testing.assert_frame_equal(own[near], exact[near])
+    pd.testing.assert_frame_equal(own[~near], rough[~near])
+    more = whole.model_copy(update={"coarse_trials": 100})
+    pd.testing.assert_frame_equal(dp_pca_over_models(more)[exact.columns], exact)
+
+
 def test_whether_the_stated_gaussian_noise_is_private_hangs_on_clipping():
     readings = ("stated", "unclipped")
     both = MODELS_SETTINGS.model_copy(update={"variants": readings, "delta": 1e-6})

@@ -39,7 +39,7 @@ FALSE = {
 
 @pytest.fixture(scope="module")
 def table():
-    return inid_theory(Theory(seed=7, trials=200))
+    return inid_theory(Theory(seed=7, trials=100))
 
 
 def violations(name, n):
