@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 _CLOSE = 1e-6  # relative, of epsilon
-_LEAST_LEVEL = 1e-3  # quantiles close to 0 are not known to 2^-40 of their value
-_LEAST_START = 1e-90  # of a search for epsilon
+_MIN_LEVEL = 1e-3  # quantiles close to 0 are not known to 2^-40 of their value
+_MIN_START = 1e-90  # of a search for epsilon
 
 
 class Accuracy(NamedTuple):
@@ -49,11 +49,11 @@ class Accuracy(NamedTuple):
 
     def width(self, row: Mechanism) -> float:
         """Upper bound on the largest half-width of the numbers."""
-        level = max(self.level, _LEAST_LEVEL)
+        level = max(self.level, _MIN_LEVEL)
         each = level_of_each(level, row.dimension if self.simultaneous else 1)
         return float(np.max(row.noise.upper_half_width(each)))
 
-    def least(self, request: Request, rows: Callable[[Request], Sequence[Mechanism]]) -> Mechanism:
+    def find(self, request: Request, rows: Callable[[Request], Sequence[Mechanism]]) -> Mechanism:
         """The noise of the least epsilon, to 1e-6 of it, among those of `rows`, best first.
 
         Each mechanism by its name is first tried at an epsilon just below the least one found so
@@ -68,31 +68,43 @@ class Accuracy(NamedTuple):
             except RuntimeError:  # nothing applies
                 return ()
 
-        def named(name: str, epsilon: float) -> Mechanism | None:
-            return self.first(row for row in at(epsilon) if row.name == name)
-
-        best = self.first(at(0.0)) if request.delta > 0.0 else None
-        if best:
-            return best
-        tried, below = set(), 1.0
-        # ends: each round tries a mechanism for the first time
-        while fresh := [row for row in at(below) if row.name not in tried]:
-            name, start = fresh[0].name, below
-            tried.add(name)
-            if best is None:
-                start = self.width(fresh[0]) / self.within * below  # as of noise without delta
-                start = min(max(start, _LEAST_START), MAXIMUM_EPSILON)
-            elif named(name, below) is None:
-                continue
-            least = smallest(lambda x, name=name: named(name, x) is not None, start, _CLOSE)
-            if least < math.inf:
-                best, below = named(name, least), min(least, MAXIMUM_EPSILON) * (1.0 - _CLOSE)
+        zero = self.first(at(0.0)) if request.delta > 0.0 else None
+        best = zero or self._search(at)
         if best is None:
             message = (
                 f"noise for {request.sensitivity!r}: nothing found that is within {self.within!r} "
                 f"with probability {self.level!r} for any epsilon up to {MAXIMUM_EPSILON:g}"
             )
             raise RuntimeError(message)
+        return best
+
+    def _search(self, at: Callable[[float], Sequence[Mechanism]]) -> Mechanism | None:
+        """The noise of the least epsilon above 0 from the rows at each epsilon; None if none."""
+
+        def named(name: str, epsilon: float) -> Mechanism | None:
+            return self.first(row for row in at(epsilon) if row.name == name)
+
+        best: Mechanism | None = None
+        tried: set[str] = set()
+        below = 1.0
+        # ends: each round tries a mechanism for the first time
+        while fresh := [row for row in at(below) if row.name not in tried]:
+            name, start = fresh[0].name, below
+            tried.add(name)
+            if best is None and (first := self.width(fresh[0])) > 0.0:
+                start = first / self.within * below  # as of noise without delta
+                start = min(max(start, _MIN_START), MAXIMUM_EPSILON)
+            elif best is not None and named(name, below) is None:
+                continue
+
+            def keeps(epsilon: float, name: str = name) -> bool:
+                return named(name, epsilon) is not None
+
+            epsilon = smallest(keeps, start, _CLOSE)
+            if epsilon == math.inf and start < below:  # noise for so small an epsilon is not there
+                epsilon = smallest(keeps, below, _CLOSE)
+            if epsilon < math.inf:
+                best, below = named(name, epsilon), min(epsilon, MAXIMUM_EPSILON) * (1.0 - _CLOSE)
         return best
 
 

@@ -514,7 +514,7 @@ def best(
             table = _compared(one, exhaustive, family)
             return [replace(row, left_out=table.left_out) for row in table]
 
-        return accuracy.least(request, rows)
+        return accuracy.find(request, rows)
     if request.times > 1:
         return _repeated(request, exhaustive, family)
     return _best(request, exhaustive, family)
