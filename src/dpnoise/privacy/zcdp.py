@@ -158,7 +158,7 @@ def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
     expected = "Gaussian, Laplace or FlippedHuber noise, or noise on the integers"
     problems.require(known, "noise", expected, noise)
     good = problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
-    if good and noise.whole:
+    if good and known and noise.whole:
         whole = bool(whole_shift(np.asarray(float(sensitivity))))
         problems.require(whole, "sensitivity", WHOLE, sensitivity)
     problems.raise_if_any()

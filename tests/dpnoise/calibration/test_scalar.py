@@ -22,7 +22,7 @@ from dpnoise import (
 )
 from dpnoise.calibration import scalar as module
 from dpnoise.calibration.budget import Target
-from dpnoise.calibration.scalar import _FAMILIES, kink_shape, laplace_scale
+from dpnoise.calibration.scalar import kink_shape, laplace_scale
 from dpnoise.calibration.search import scale_optimum
 from dpnoise.noise import FAMILIES as KNOWN
 from dpnoise.noise.base import Noise
@@ -31,7 +31,12 @@ from dpnoise_papers.verify.oracles.densities import flipped_huber
 from dpnoise_papers.verify.oracles.exact import Pieces
 from exact_noise import exact_noise
 
-FAMILIES = "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace"
+SHAPES = {
+    "flipped-huber": module.flipped_huber,
+    "offset-symmetric-gaussian": module.offset_gaussian,
+    "truncated-laplace": module.truncated_laplace,
+}
+FAMILIES = tuple(SHAPES)
 BUDGETS = [
     (0.3, 1e-6),  # kink
     (1e-3, 1e-100),  # kink, far out
@@ -116,8 +121,7 @@ def test_no_shape_of_a_dense_scan_is_private_with_less_variance(family):
     budgets = [(1.0, 0.3), (2.0, 0.2), (0.5, 0.1), (3.0, 0.5), *random_budgets(9, 10)]
     for epsilon, delta in budgets:
         found = calibrate(family, epsilon=epsilon, delta=delta)
-        make = _FAMILIES[type(found.noise)]
-        kept = make(epsilon, delta)
+        kept = SHAPES[family](epsilon, delta)
         one = found.noise
         best = {
             "flipped-huber": lambda n: n.alpha / n.gamma,

@@ -152,12 +152,15 @@ def test_variance_follows_the_budget():
 def test_one_coordinate_agrees_with_the_vectorised_search():
     """Two searches with nothing in common but the profile."""
     from dpnoise.calibration.budget import Target
-    from dpnoise.calibration.search import vector_optimum
 
     for epsilon, delta in [(0.3, 1e-6), (1.0, 0.05), (3.0, 0.3)]:
-        for kind in (FlippedHuber, OffsetSymmetricGaussian, TruncatedLaplace):
-            other = vector_optimum(kind, Target(epsilon, delta, 1.0, 1))
-            found = calibrate(kind, epsilon=epsilon, delta=delta)
+        for family, shapes in {
+            "flipped-huber": search.flipped_huber,
+            "offset-symmetric-gaussian": search.offset_gaussian,
+            "truncated-laplace": search.truncated_laplace,
+        }.items():
+            other = search.vector_optimum(shapes, Target(epsilon, delta, 1.0, 1))
+            found = calibrate(family, epsilon=epsilon, delta=delta)
             assert other.infimum == pytest.approx(found.infimum, rel=1e-7)
 
 

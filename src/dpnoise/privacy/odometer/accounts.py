@@ -183,7 +183,7 @@ class ExactAccount:
             if near is None:
                 excess(root * (1.0 + 2.0 * _CLOSE))
             else:
-                _polish(excess, root, pure)
+                _polish(excess, root, pure, close * high)
         return private
 
     def pure_left(self, ledger: Ledger) -> float:
@@ -192,16 +192,16 @@ class ExactAccount:
         return -as_double_above(Fraction(min(spent, 2.0 * self.epsilon)) - Fraction(self.epsilon))
 
 
-def _polish(excess: Callable[..., float], root: float, most: float) -> None:
-    """Look closely where a rough search ended: `excess` keeps what it finds."""
-    width = 2.0 * _NEARBY
+def _polish(excess: Callable[..., float], root: float, most: float, reach: float) -> None:
+    """Look closely where a rough search ended, within about `reach`: `excess` keeps its answer."""
+    width = 2.0 * max(reach, _NEARBY * root)
     # ends: what was found so far holds
     for _ in range(_WIDENINGS):
-        low, high = root * max(1.0 - width, 0.0), min(root * (1.0 + width), most)
+        low, high = max(root - width, 0.0), min(root + width, most)
         if excess(low, _FINE) > 0.0 >= excess(high, _FINE):
-            tiny = _CLOSE * root
+            tiny = _CLOSE * max(root, reach)
             found = optimize.brentq(excess, low, high, args=(_FINE,), xtol=tiny, rtol=_CLOSE)
-            excess(float(found) * (1.0 + 2.0 * _CLOSE), _FINE)
+            excess(float(found) * (1.0 + 2.0 * _CLOSE) + 2.0 * tiny, _FINE)
             return
         width *= 8.0
 
