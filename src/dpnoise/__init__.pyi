@@ -25,6 +25,7 @@ from .noise.integers import DiscreteLaplace as DiscreteLaplace
 from .noise.integers import DiscreteStaircase as DiscreteStaircase
 from .noise.stepwise import Staircase as Staircase
 from .privacy.gaussian import gaussian_sigma as gaussian_sigma
+from .privacy.odometer.concentrated import zcdp as zcdp
 from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile
@@ -35,7 +36,6 @@ from .privacy.sampled.mechanism import sampled_delta as sampled_delta
 from .privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
 from .privacy.sampled.multiplier import noise_multiplier as noise_multiplier
 from .privacy.vector import vector_profile as vector_profile
-from .privacy.zcdp import zcdp as zcdp
 from .releases.release import release as release
 from .sensitivity.at_most import AtMost as AtMost
 from .sensitivity.balls import L1 as L1

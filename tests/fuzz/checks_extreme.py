@@ -11,9 +11,10 @@ from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import FAMILIES, DiscreteGaussian, KNorm, Staircase2D
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.lattice.bounds import lattice_bounds
+from dpnoise.privacy.odometer.concentrated import zcdp
 from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
 from dpnoise.privacy.vector import vector_profile
-from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp
+from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp
 
 _SIZES = [5e-324, 1e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-30, 1e-16, 1e-12, 1e-9, 1e-7]
 _SIZES += [1e-4, 1e-2, 0.5, 1.0 - 2.0**-53, 1.0, 1.0 + 2.0**-52, 2.0, 3.0, 100.0, 1e4, 1e6, 1e9]

@@ -7,13 +7,13 @@ import numpy as np
 
 from dpnoise.noise import DiscreteGaussian, Gaussian, Laplace, Staircase, Subbotin
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.odometer.concentrated import zcdp
 from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
 from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,
     eta_from_dp,
     transition_cost,
     transition_for_cost,
-    zcdp,
 )
 from exact_noise import exact_noise
 from fuzz.coordinates import coordinate

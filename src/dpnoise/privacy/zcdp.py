@@ -2,7 +2,7 @@
 
 Bun & Steinke (TCC 2016): a mechanism is (xi, eta)-zCDP if its Renyi divergence of every order
 s > 1 is at most xi + s eta. Muthukrishnan & Kalyani (IEEE TIFS 2023), Theorem 9, give the
-pair for flipped Huber noise.
+pair for flipped Huber noise. The bound of a noise is `privacy.odometer.concentrated.zcdp`.
 
 That theorem rests on Lemma 2, E exp(s T) <= exp(gamma^2 s^2 / 2), which has a short proof: the
 density of T over that of N(0, gamma^2) is even and falls with |t|, so by Anderson's inequality
@@ -20,10 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.noise.base import Noise
 from dpnoise.noise.exact import as_double_above
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -119,57 +116,6 @@ def _finite(problems: Problems, name: str, value: Array) -> Array:
     problems.require(good, name, "a result below 1.8e308", float(np.max(value, initial=0.0)))
     problems.raise_if_any()
     return value[()]
-
-
-def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
-    """The concentrated bound of adding `noise` to a scalar query.
-
-    Parameters
-    ----------
-    noise : Gaussian, Laplace, FlippedHuber or IntegerNoise
-        The noise.
-    sensitivity : float
-        The sensitivity D of the query, positive; an integer for noise on the integers.
-
-    Returns
-    -------
-    ZCDP
-        Gaussian: (0, D^2 / (2 sigma^2)), which is exact. Laplace: (D / beta, 0), its pure DP.
-        Flipped Huber: (R_D(alpha), D^2) / (2 gamma^2), Theorem 9. Discrete Gaussian: as the
-        Gaussian (Canonne, Kamath & Steinke 2020, Proposition 5); discrete Laplace and staircase:
-        pure DP. Both parts are the exact
-        values for the doubles given, rounded up: proved for every finite input.
-
-    Raises
-    ------
-    ValueError
-        If no bound is known for the family, `sensitivity` is out of range or the bound has no
-        double.
-
-    Examples
-    --------
-    >>> from dpnoise.noise.exponential_power import Gaussian
-    >>> from dpnoise.privacy.zcdp import zcdp
-    >>> zcdp(Gaussian(2.0), sensitivity=1.0)
-    ZCDP(xi=0.0, eta=0.125)
-    """
-    problems = Problems("zCDP")
-    known = isinstance(noise, Noise | IntegerNoise) and noise.zcdp_pair(Fraction(1)) is not None
-    expected = "Gaussian, Laplace or FlippedHuber noise, or noise on the integers"
-    problems.require(known, "noise", expected, noise)
-    good = problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
-    if good and known and noise.whole:
-        whole = bool(whole_shift(np.asarray(float(sensitivity))))
-        problems.require(whole, "sensitivity", WHOLE, sensitivity)
-    problems.raise_if_any()
-    exact = int if is_integer(sensitivity) else float
-    pair = noise.zcdp_pair(Fraction(exact(sensitivity)))
-    assert pair is not None  # noqa: S101  (or refused)
-    bound = ZCDP(*map(as_double_above, pair))
-    finite = math.isfinite(bound.xi) and math.isfinite(bound.eta)
-    problems.require(finite, "bound", "parts below 1.8e308", tuple(bound))
-    problems.raise_if_any()
-    return bound
 
 
 def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:

@@ -10,7 +10,8 @@ from dpnoise.calibration import coordinate_noise as module
 from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import FlippedHuber, Laplace, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp
+from dpnoise.privacy.odometer.concentrated import zcdp
+from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp
 from for_all import for_all
 
 MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")

@@ -7,15 +7,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace
+from dpnoise.noise import FlippedHuber, Gaussian, Huber, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.odometer.concentrated import zcdp
 from dpnoise.privacy.zcdp import (
     ZCDP,
     epsilon_from_zcdp,
     eta_from_dp,
     transition_cost,
     transition_for_cost,
-    zcdp,
 )
 from for_all import for_all
 
@@ -66,10 +66,19 @@ def test_gaussian_bound_is_exact(order):
     assert zcdp(FlippedHuber(0.0, 1.7), 0.9) == pytest.approx((xi, eta), rel=1e-15)
 
 
-def test_laplace_bound_is_its_pure_epsilon():
-    assert zcdp(Laplace(4.0), 2.0) == ZCDP(0.5, 0.0)
-    # The supremum of the divergence over orders is the pure epsilon.
-    assert 0.99 * 0.5 < renyi(Laplace(4.0), 2.0, 400.0) <= 0.5
+def test_rho_of_laplace_noise_is_its_divergence_at_order_1():
+    """(0, epsilon + exp(-epsilon) - 1): the ratio D_s / s rises to it as s falls to 1."""
+    xi, rho = zcdp(Laplace(4.0), 2.0)
+    assert xi == 0.0
+    assert rho == pytest.approx(0.5 + math.exp(-0.5) - 1.0, rel=1e-11)
+    ratios = [renyi(Laplace(4.0), 2.0, s) / s for s in (1.0001, 1.01, 1.5, 3.0, 20.0)]
+    assert 0.999 * rho < ratios[0] <= rho * (1.0 + 1e-9)
+    assert all(np.diff(ratios) < 0.0)
+
+
+def test_tiny_rho_is_never_rounded_to_nothing():
+    for noise in (Gaussian(1e200), Laplace(1e200), Huber(1.0, 1e200)):
+        assert zcdp(noise).eta > 0.0
 
 
 def test_flipped_huber_bound_tends_to_the_laplace_bound():
@@ -138,8 +147,9 @@ def test_bad_input_names_every_problem(call, words):
 def test_bounds_add_under_composition():
     """Sums, integer multiples and `sum` compose; tuples are not concatenated."""
     a, b = zcdp(Gaussian(2.0)), zcdp(Laplace(4.0))
-    assert a + b == ZCDP(0.25, 0.125)
-    assert sum([a, b, a]) == 2 * a + b == ZCDP(0.25, 0.25)
+    assert a + b == pytest.approx((0.0, 0.125 + 0.25 + math.exp(-0.25) - 1.0), rel=1e-11)
+    assert sum([a, a, b]) == 2 * a + b
+    assert ZCDP(0.25, 0.0) + a == ZCDP(0.25, 0.125)
     assert b * 3 == b.composed(3) == b + b + b
     assert 0 * a == ZCDP(0.0, 0.0)
     epsilon = epsilon_from_zcdp(*(a + b), 1e-6)
@@ -163,7 +173,6 @@ def test_bounds_are_never_below_the_exact_ones():
         cost = a * a - max(a - D, Fraction(0)) ** 2
         for noise, parts in (
             (Gaussian(scale), (Fraction(0), D * D / s / s / 2)),
-            (Laplace(scale), (D / s, Fraction(0))),
             (FlippedHuber(alpha, scale), (cost / s / s / 2, D * D / s / s / 2)),
         ):
             bound = zcdp(noise, d)

@@ -25,14 +25,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpnoise._validation import Problems, is_integer
+from dpnoise.noise.base import Noise
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Laplace
-from dpnoise.noise.integers import DiscreteLaplace
+from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.moments import log_moments
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.sampled.pairs import GAUSSIAN, REMOVED, REPLACED, Kind, pair_of
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
@@ -40,11 +43,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
-    from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.odometer.ledger import Ledger, Sampled
 
 _ROUNDING = 1.0 + 1e-12  # over a few operations, and over delta in closed form
+_LEAST = 1e-290  # below, a product of doubles may have lost digits
 _SERIES = 0.5  # below, of a loss, e + exp(-e) - 1 loses digits
 _TERMS = 20
 _LOWEST, _MOST_TILT = 1e-5, 1e6  # tilts of the cells
@@ -75,7 +77,62 @@ def rho_of(noise: Noise | IntegerNoise | ListedLoss, size: float) -> float:
     """An upper bound on the rho of one coordinate, infinite where none is known."""
     loss = as_double_above(noise.largest_loss(size))
     known = response_rho(loss) if loss < math.inf else math.inf
-    return known if isinstance(noise, ListedLoss) else min(_own_rho(noise, size, loss), known)
+    found = known if isinstance(noise, ListedLoss) else min(_own_rho(noise, size, loss), known)
+    return max(found, _LEAST if loss > 0.0 else 0.0)
+
+
+def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
+    """The concentrated bound of adding `noise` to a scalar query.
+
+    Parameters
+    ----------
+    noise : Noise or IntegerNoise
+        The noise.
+    sensitivity : float
+        The sensitivity D of the query, positive; an integer for noise on the integers.
+
+    Returns
+    -------
+    ZCDP
+        (0, rho), rounded up: exact for Gaussian and Laplace noise and for discrete Laplace noise,
+        the sensitivity squared over 2 sigma^2 for discrete Gaussian noise (Canonne, Kamath &
+        Steinke 2020, Proposition 5). Flipped Huber: (R_D(alpha), D^2) / (2 gamma^2), Theorem 9.
+
+    Raises
+    ------
+    ValueError
+        If no bound is known for the noise, `sensitivity` is out of range or the bound has no
+        double.
+
+    Examples
+    --------
+    >>> from dpnoise import Gaussian, Laplace
+    >>> from dpnoise.privacy.odometer.concentrated import zcdp
+    >>> zcdp(Gaussian(2.0), sensitivity=1.0)
+    ZCDP(xi=0.0, eta=0.125)
+    >>> print(f"{zcdp(Laplace(1.0)).eta:.4f}")          # epsilon + exp(-epsilon) - 1
+    0.3679
+    """
+    problems = Problems("zCDP")
+    known = problems.require(
+        isinstance(noise, Noise | IntegerNoise), "noise", "one of the noise families", noise
+    )
+    good = problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
+    if good and known and noise.whole:
+        whole = bool(whole_shift(np.asarray(float(sensitivity))))
+        problems.require(whole, "sensitivity", WHOLE, sensitivity)
+    problems.raise_if_any()
+    exact = int if is_integer(sensitivity) else float
+    pair = noise.zcdp_pair(Fraction(exact(sensitivity)))
+    if pair is None or pair[1] == 0:  # nothing but the loss, or pure privacy
+        bound = ZCDP(0.0, rho_of(noise, exact(sensitivity)))
+    else:
+        bound = ZCDP(*map(as_double_above, pair))
+    finite = math.isfinite(bound.xi) and math.isfinite(bound.eta)
+    expected = "noise and a sensitivity with a known bound below 1.8e308"
+    problems.require(finite, "noise", expected, noise)
+    problems.raise_if_any()
+    return bound
 
 
 def _own_rho(noise: Noise | IntegerNoise, size: float, loss: float) -> float:
@@ -149,7 +206,8 @@ def _sample_rho(part: Sampled, relation: str | None) -> float:
     """An upper bound on the rho of a release of a sample: that of the noise without sampling."""
     side = REMOVED if (relation or ADD_REMOVE) == ADD_REMOVE else REPLACED
     shift = pair_of(Kind(*part)._replace(rate=1.0), side).shift
-    return (0.5 * shift * shift if part.noise == GAUSSIAN else laplace_rho(shift)) * _ROUNDING
+    found = 0.5 * shift * shift if part.noise == GAUSSIAN else laplace_rho(shift)
+    return max(found * _ROUNDING, _LEAST)
 
 
 class Rho(NamedTuple):
