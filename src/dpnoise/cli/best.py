@@ -57,11 +57,9 @@ def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]
     require_name(problems, "error", given["error"], ERRORS)
     if given["family"] is not None:
         require_name(problems, "family", given["family"], METHOD_FAMILIES)
-    times = given.get("times")
+    times = given["times"]
     good = times is None or (isinstance(times, int) and times >= 1)
     problems.require(good, "--times", "a whole number of at least 1", times)
-    if given.get("certificate") and times not in {None, 1}:
-        problems.add("--certificate: expected none beside --times, as it would be of one release")
     if ball is not None and given["integer"]:
         read_parts(problems, ball)
     problems.raise_if_any()
@@ -75,7 +73,7 @@ def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
     """The request as data."""
     names = ("epsilon", "delta", "error", "relation", "family", "integer")
     asked = {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
-    return asked | ({"times": given["times"] or 1} if "times" in given else {})
+    return asked | {"times": given["times"] or 1}
 
 
 def _row(found: Mechanism) -> dict[str, Any]:
@@ -110,6 +108,11 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
     return notes
 
 
+_times_option = click.option(
+    "--times", type=WHOLE, metavar="N", help="Noise of N releases that keep it together."
+)
+
+
 @click.command()
 @sensitivity_options
 @budget_options
@@ -117,7 +120,7 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 @_family_option
 @integer_option
 @click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
-@click.option("--times", type=WHOLE, metavar="N", help="Noise of N releases that keep it together.")
+@_times_option
 @certificate_option
 @json_option
 def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
@@ -160,6 +163,7 @@ def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
 @_family_option
 @integer_option
 @click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
+@_times_option
 @plot_option
 @json_option
 def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: ANN401
@@ -192,6 +196,7 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
         *_left_out(table.left_out),
     ]
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
+    budget += f" for {given['times']} releases together" if (given["times"] or 1) > 1 else ""
     title = f"noise for {ball!r}, {budget}: best {given['error']} first"
     data = {
         "request": _asked(ball, given),

@@ -105,9 +105,20 @@ def test_noise_for_several_releases():
     with pytest.raises(BudgetExceededError):
         budget.spend(found)
     assert "times=12" in CliRunner().invoke(program, words.split()).stdout
+    table = data(words.replace("best", "compare") + " --quick")["mechanisms"]
+    rows = compare(ball, epsilon=1.0, delta=1e-6, times=12, exhaustive=False)
+    assert [row["variance"] for row in table] == [row.variance for row in rows]
     one = data(words.removesuffix(" --times 12"))
     assert one["request"]["times"] == 1
     assert one["variance"] < found.variance
+
+
+def test_the_certificate_of_several_releases_is_for_all_of_them(tmp_path):
+    words = "best --at-most 2 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove --times 12"
+    path = tmp_path / "year.json"
+    data(f"{words} --certificate {path}")
+    answer = data(f"verify {path}")["files"][0]
+    assert (answer["holds"], answer["times"], answer["independent"]) == (True, 12, True)
 
 
 @pytest.mark.parametrize("times", ["0", "-3", "1.5", "x"])
@@ -117,7 +128,6 @@ def test_times_that_are_none_are_named_with_all_other_problems(times, tmp_path):
     assert (done.exit_code, done.stdout) == (2, "")
     for part in ("epsilon", "--relation", "--times: expected a whole number of at least 1, got"):
         assert part in done.stderr
-    assert "--certificate: expected none beside --times" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
