@@ -2,14 +2,27 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from dpnoise import Counts, Laplace, Workload, best, compare, vector_profile
+from dpnoise import (
+    Counts,
+    FlippedHuber,
+    Laplace,
+    Staircase,
+    Workload,
+    best,
+    compare,
+    vector_profile,
+)
 from dpnoise.privacy.accounts import bounds
+from dpnoise.privacy.odometer.accounts import ExactAccount
+from dpnoise.privacy.odometer.releases import independent_ledger
+from dpnoise.privacy.vector import known_profile
 from dpnoise.sensitivity import workload as module
 from for_all import for_all
 
@@ -171,6 +184,26 @@ def test_noise_by_coordinate_hides_the_worst_column():
     assert math.isclose(
         float(np.min(table["Gaussian"].noise.scales)), float(np.max(table["Gaussian"].noise.scales))
     )
+
+
+@for_all("noise", [Laplace(1.0), Staircase(0.7, 3.0, 0.4), FlippedHuber(0.5, 2.0)])
+@for_all("given", [Workload([[1, 0], [0, 100]], **ADDED), *CASES[3:6]])
+@for_all("uneven", [True, False])
+def test_a_budget_is_charged_for_the_worst_column(noise, given, uneven):
+    """Whichever coordinates it moves: their largest changes differ, and so may the scales."""
+    scales = np.geomspace(1.0, 9.0, given.dimension) if uneven else np.ones(given.dimension)
+    charged = independent_ledger(noise, scales, given)
+    total = ExactAccount(1.0, 1e-6).delta_of(charged, 1.0)
+    for d in np.unique(np.abs(answers(given)), axis=0):
+        loss = sum(float(noise.largest_loss(x)) for x in (d / scales)[d > 0].tolist())
+        assert charged.pure >= loss * (1.0 - 1e-12)
+        shares = [(noise, x, 1) for x in (d / scales)[d > 0].tolist()]
+        assert not shares or total >= known_profile(shares, 1.0).lower
+    if isinstance(
+        noise, Laplace
+    ):  # where no difference is the worst in all coordinates, it says so
+        alone = given.largest_power_sum([1 / Fraction(x) for x in scales.tolist()], 1)
+        assert bool(charged.counted_as) == (charged.pure > alone * (1 + Fraction(2) ** -40))
 
 
 def test_lower_bounds_are_those_of_a_difference():
