@@ -92,6 +92,26 @@ def test_support_norm_and_list_agree_with_the_enumeration(given):
     assert np.allclose(given.support(a), same, rtol=1e-12)
 
 
+def test_what_cancels_in_a_difference_is_not_lost():
+    """Of a + b - c - d in doubles little is left where all are nearly equal, in fractions all."""
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        W = rng.uniform(1.0, 2.0, (2, 1)) + rng.integers(0, 4, (2, 5)) * [[2.0**-52], [2.0**-40]]
+        given = Workload(W, at_most=2, exactly=True, **MOVED)
+        each = people(given).astype(int)
+        cells = np.unique([a - b for a in each for b in each], axis=0)
+        d = cells @ np.vectorize(Fraction)(W.T)  # exact
+        assert np.all(np.max(np.abs(d), axis=0) <= given.box)
+        assert np.count_nonzero(d, axis=1).max() <= given.differences.moved
+        weights = [Fraction(1), Fraction(1, 2**12)]
+        for power in (1, 2):
+            most = np.max(np.sum((np.abs(d) * weights) ** power, axis=1))
+            assert most <= given.largest_power_sum(weights, power)
+        assert np.max(np.sum(d * d, axis=1)) <= Fraction(given.l2) ** 2
+        a = rng.standard_normal(2)
+        assert np.max(d @ np.vectorize(Fraction)(a)) <= Fraction(float(given.support(a)))
+
+
 def test_constructors_ask_what_they_say():
     """Cumulative sums, sums of slices and tables of a data frame, all by another way."""
     x = RNG.integers(0, 50, 24)
@@ -199,9 +219,7 @@ def test_a_budget_is_charged_for_the_worst_column(noise, given, uneven):
         assert charged.pure >= loss * (1.0 - 1e-12)
         shares = [(noise, x, 1) for x in (d / scales)[d > 0].tolist()]
         assert not shares or total >= known_profile(shares, 1.0).lower
-    if isinstance(
-        noise, Laplace
-    ):  # where no difference is the worst in all coordinates, it says so
+    if isinstance(noise, Laplace):  # it says so where that is too much
         alone = given.largest_power_sum([1 / Fraction(x) for x in scales.tolist()], 1)
         assert bool(charged.counted_as) == (charged.pure > alone * (1 + Fraction(2) ** -40))
 
