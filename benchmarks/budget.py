@@ -1,8 +1,8 @@
 """A budget that is charged thousands of times, beside peers, in one run.
 
-Each line charges releases one by one and then asks once for epsilon, in processor seconds; the peers
-compose the same. The odometer of OpenDP draws noise for each release; it has no account of
-Poisson samples. Run `python benchmarks/budget.py` where both peers are installed.
+Each line charges releases one by one and then asks once for epsilon, in processor seconds; the
+peers compose the same. The odometer of OpenDP draws noise for each release, and it has no account
+of Poisson samples. Run `python benchmarks/budget.py` where both peers are installed.
 """
 
 from __future__ import annotations
