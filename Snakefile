@@ -74,8 +74,8 @@ rule fetch:
         mem_mb=2000,
         runtime=60,
     params:
-        call=lambda w: run.fetching(w.dataset),
-        code=lambda w: code("fetch", [run.fetching(w.dataset)]),
+        call=lambda w: run.sources.fetching(w.dataset),
+        code=lambda w: code("fetch", [run.sources.fetching(w.dataset)]),
     script:
         "workflow/scripts/fetch.py"
 

@@ -131,6 +131,13 @@ class Item:
         if not self.target:
             object.__setattr__(self, "target", self.extra)
 
+    def reads(self, kind: str) -> tuple[str, ...]:
+        """Tables that its 'table', 'figure' or 'page' reads, as they are declared; none without."""
+        declared: _Function | None = getattr(self, kind)
+        if declared is None:
+            return ()
+        return declared.reads or (self.tables if kind != "table" else ())
+
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of the tables that the item makes."""
@@ -164,6 +171,11 @@ class Paper:
             for kind, one in short.items()
         }
         return replace(item, **full)
+
+    def whole(self, table: str) -> str:
+        """Name 'paper/table' of a table that an item reads, perhaps of another paper."""
+        foreign = table.split("/", maxsplit=1)[0].replace("-", "_") in MODULES
+        return table if foreign else f"{self.id}/{table}"
 
     @property
     def module(self) -> str:
