@@ -38,7 +38,7 @@ from dpnoise.privacy.sampled.pairs import (
 )
 from dpnoise.privacy.sampled.relations import PairComposition
 from dpnoise.sensitivity.relation import REPLACE_ONE
-from dpnoise_papers.verify.oracles import samples
+from oracles import samples
 
 NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
 CASES = [(2.0, 0.01), (0.4, 0.5)]

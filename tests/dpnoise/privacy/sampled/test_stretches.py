@@ -20,7 +20,7 @@ from dpnoise.privacy.sampled.pairs import (
 from dpnoise.privacy.sampled.relations import loss_of
 from dpnoise.privacy.sampled.stretch_line import _product
 from dpnoise.privacy.sampled.stretches import _sums
-from dpnoise_papers.verify.oracles import samples
+from oracles import samples
 
 CASES = [(20.0, 0.01), (1.0, 0.9)]
 PAIRS = [(LAPLACE, REMOVED), (LAPLACE, ADDED), (GAUSSIAN, REPLACED), (LAPLACE, REPLACED)]
