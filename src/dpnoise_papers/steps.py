@@ -8,7 +8,7 @@ A data set without a local copy is left out of a default run, with what is made 
 which may ask its official address, is asked for instead, and fails where that has none. A summary
 that is asked for by name needs the data of all its parts.
 
-An optional item has a target of its own (`make deep`, `snakemake more`). The verdicts of a default
+An optional item has a target of its own (`make deep`). The verdicts of a default
 run count its tables where they exist. A table that needs an extra is never made by a default run:
 its column `settings_digest` says whether it was made with the settings in force.
 """
@@ -484,7 +484,7 @@ class Run:
     def judged_files(self) -> list[str]:
         """Files that the verdicts read: tables, also optional ones, claims, the recorded run."""
         beside = [*Path(PUBLISHED).glob("*.*"), *Path("docs/snapshot").glob("*.csv")]
-        return [*self.everything(".csv"), *self.more(), *sorted(map(str, beside))]
+        return [*self.everything(".csv"), *sorted(map(str, beside))]
 
     def stamped(self) -> dict[str, Any]:
         """What provenance.json is told: the run, the logs of its jobs, what these were told."""
@@ -514,16 +514,10 @@ class Run:
                 for key, (paper, item) in self.items.items() if item.target
                 for name in item.tables if PART not in name}  # fmt: skip
 
-    def more(self) -> list[str]:
-        """Tables of the target `more` that exist, which a default run keeps up to date."""
-        files = (f"{self.results}/{paper.id}/{name}.csv" for paper, item in self.items.values()
-                 if item.more for name in item.tables)  # fmt: skip
-        return [path for path in files if Path(path).is_file()]
-
     def _reason(self, key: str, path: str) -> str:
         """Why an optional table does not count, or nothing."""
         file, item = Path(self.results, path), self.items[key][1]
-        again = f"`{'snakemake --cores 2' if item.more else 'make'} {item.target}` makes it"
+        again = f"`make {item.target}` makes it"
         try:
             with file.open(newline="", encoding="utf-8") as stream:
                 digests = {row.get(DIGEST) for row in csv.DictReader(stream)}

@@ -207,7 +207,6 @@ def test_a_run_of_some_items_makes_them_and_what_they_read():
 @pytest.mark.parametrize(
     ("own", "name"),
     [
-        ({"more": True}, "more"),
         ({"extra": "deep"}, "deep"),
         ({"extra": "deep", "target": "large"}, "large"),
     ],
@@ -281,16 +280,6 @@ def test_an_optional_table_counts_as_its_job_writes_it(optional, tmp_path):
     )
     runpy.run_path("workflow/scripts/tables.py", {"snakemake": job})
     assert made.optional() == {"inid-2024/long.csv": ""}
-
-
-def test_what_is_more_counts_where_it_is_and_is_kept_up_to_date(tmp_path):
-    made = run(replace(LONG, more=True))
-    made.results = str(tmp_path)
-    assert "`snakemake --cores 2 more` makes it" in made.optional()["inid-2024/long.csv"]
-    (tmp_path / "inid-2024").mkdir()
-    (tmp_path / "inid-2024/long.csv").write_text("x\n1\n")
-    assert made.optional() == {"inid-2024/long.csv": ""}
-    assert made.more() == [str(tmp_path / "inid-2024/long.csv")]
 
 
 def test_the_report_shows_figures_and_pages_under_their_paper_with_captions():
