@@ -19,7 +19,6 @@ from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
 from dpnoise.mechanisms.repeated import Account, first_of, gaussian_rows, pure_rows, repeated
 from dpnoise.mechanisms.request import SUBJECT, Request, read_request
-from dpnoise.privacy.odometer.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -551,11 +550,9 @@ def _repeated(
             return []
 
     found = first_of(request, repeated(request, account, family, without_delta))
-    if budget is None:
-        return account.certified(found)
-    total = Ledger().plus(found.spending(), request.times)
-    epsilon = account.exact.epsilon_of(total, request.delta)
-    return replace(found, request=replace(request, epsilon=epsilon))
+    if budget is not None:
+        found = replace(found, request=replace(request, epsilon=account.epsilon_of(found)))
+    return account.certified(found)
 
 
 def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Comparison:
