@@ -67,7 +67,11 @@ def level_of_each(level: float, many: int = 1) -> float:
     problems = Problems("interval")
     problems.number("level", level, low=0.0, high=1.0, open_high=True)
     problems.raise_if_any()
-    return math.nextafter(1.0 - (1.0 - math.nextafter(level, 1.0)) / max(many, 1), 1.0)
+    each = math.nextafter(1.0 - (1.0 - math.nextafter(level, 1.0)) / max(many, 1), 1.0)
+    expected = f"one of which more than 2^-52 is left for each of {many}"
+    problems.require(each < 1.0, "level", expected, level)
+    problems.raise_if_any()
+    return each
 
 
 def upper_quantile(draws: Array, level: float, rows: int) -> float:
