@@ -192,15 +192,3 @@ def test_noise_on_the_integers_is_not_accused(noise):
     )
     found = audit_sampler(first, second, epsilon=2.0, delta=1e-3, size=60_000, confidence=0.9999)
     assert not found.contradicted, found.reason
-
-
-def test_opendp_is_not_accused():
-    dp = pytest.importorskip("opendp.prelude")
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
-    laplace = dp.m.make_laplace(*space, scale=1.0)
-    first, second = (
-        lambda size, _, centre=centre: np.array(laplace([centre] * size)) for centre in (0.1, 1.1)
-    )
-    found = audit_sampler(first, second, epsilon=1.0, size=20_000, confidence=0.9999)
-    assert not found.contradicted, found.reason

@@ -27,57 +27,32 @@ ONE = "best --sensitivity 1"
 MISTAKES = [
     (f"{ONE} --epsilon -1", ["epsilon: expected a finite number in [0, 10000], got -1.0"]),
     (f"{ONE} --epsilon x --delta y", ["epsilon", "'x'", "delta", "'y'"]),
-    (f"{ONE} --epsilon nan --delta inf", ["epsilon", "nan", "delta", "inf"]),
-    (f"{ONE} --epsilon 1e5", ["10000", "100000.0"]),
     (ONE, ["--epsilon: expected", "got nothing"]),
-    (f"{ONE} --epsilon 1 --delta 1", ["delta: expected a finite number in [0, 1), got 1.0"]),
-    (f"{ONE} --epsilon 0", ["epsilon, delta: expected one above 0"]),
-    (f"{ONE} --epsilon 1e-6 --delta 1", ["did you mean --epsilon 1 --delta 1e-06?"]),
-    (f"{ONE} --epsilon 1e-6 --delta 0.5", ["look swapped", "--epsilon 0.5 --delta 1e-06"]),
-    (f"{ONE} --epsilon 1 --error varianc", ["'varianc'; did you mean 'variance'?"]),
     (
         f"{ONE} --epsilon -1 --error x --family KNorm",
         ["epsilon: expected", "error: expected", "'KNorm'; did you mean 'k-norm'?"],
     ),
-    ("compare --l2 1 --of 3 --epsilon 1 --family flipped_huber", ["did you mean 'flipped-huber'?"]),
     (f"{ONE} --epsilon 1 --family gaussian", ["gaussian does not apply to this set and budget"]),
-    (f"{ONE} --epsilon 1 --relation add_remove", ["did you mean 'add-remove'?"]),
     ("best --epsilon 1", ["expected one of --sensitivity S", "got none"]),
     ("best --sensitivity 1 --l2 1 --epsilon 1", ["got --sensitivity and --l2"]),
     ("best --sensitivity 1,,2 --epsilon 1", ["'1,,2'"]),
     ("best --sensitivity 0 --epsilon 1", ["sensitivity: expected", "got 0.0"]),
-    ("best --sensitivity -1,2 --epsilon 1", ["lambdas", "-1.0"]),
     ("best --sensitivity 1 --of 3 --epsilon 1", ["--linf 1 --of 3"]),
     ("best --l1 1 --epsilon 1", ["--of: expected the number of coordinates beside --l1"]),
-    ("best --l1 1 --of 2 --each 3 --epsilon 1", ["--each: expected no --each", "3.0"]),
-    ("best --at-most 5 --of 3 --epsilon 1", ["m: expected an integer from 1 to 3, got 5"]),
     (
         "best --counts 5 --of 3 --each 0 --epsilon 1 --relation both",
         ["m: expected an integer from 1 to 3", "got 5", "each", "'both'"],
     ),
-    ("best --counts 1 --of 3 --exactly --epsilon 1 --relation add-remove", ["'replace-one'"]),
     ("best --at-most 1 --of 3 --exactly --epsilon 1", ["--exactly: expected no --exactly"]),
-    ("best --counts 1 --at-most 1 --of 3 --epsilon 1", ["got --counts and --at-most"]),
     ("best --at-most 1.5 --of 3 --each x --epsilon 1", ["'1.5'", "'x'"]),
-    ("calibrate Gaussian --epsilon 1 --sensitivity 1", ["did you mean 'gaussian'?"]),
-    ("calibrate flipped_huber --epsilon 1 --sensitivity 1", ["did you mean 'flipped-huber'?"]),
     ("calibrate fliped-huber --epsilon 1 --sensitivity 1", ["did you mean 'flipped-huber'?"]),
-    ("calibrate FlippedHuber --epsilon 1 --sensitivity 1", ["did you mean 'flipped-huber'?"]),
     ("calibrate gaussian --epsilon 1 --sensitivity 1", ["delta: expected more than 0"]),
     ("calibrate gaussian --epsilon 1", ["--sensitivity: expected a positive number"]),
     ("calibrate laplace --epsilon 1 --sensitivity 1,2", ["one number", "'1,2'"]),
-    ("calibrate laplace --epsilon 1 --sensitivity 1 --dimension 0", ["--dimension", "got 0"]),
-    ("calibrate laplace --epsilon 1 --sensitivity 1 --method grid", ["'exact' for laplace"]),
     ("calibrate discrete-laplace --epsilon 1 --sensitivity 1.5", ["integer", "1.5"]),
     ("profile gaussian sgima=3 --sensitivity 1", ["'sgima=3'; did you mean 'sigma'?"]),
-    ("profile gaussian --sensitivity 1", ["expected sigma=NUMBER, got nothing"]),
-    ("profile gaussian sigma=-3 --sensitivity 1", ["sigma", "-3"]),
     ("profile gaussian sigma=3 sigma=4 --sensitivity 1", ["'sigma=4'"]),
     ("profile gaussian sigma=3", ["--sensitivity: expected"]),
-    ("profile gaussian sigma=3 --sensitivity 1 --copies 0", ["--copies", "got 0"]),
-    ("profile gaussian sigma=3 --sensitivity 1 --epsilon 1,-2", ["[-2.0]"]),
-    ("profile gaussian sigma=3 --sensitivity 1 --delta 1", ["--delta", "got 1.0"]),
-    ("profile gaussian sigma=3 --sensitivity 1 --delta 0", ["profile: delta", "got 0.0"]),
     ("profile gaussian sigma=3 --sensitivity 1 --delta .1 --epsilon 1", ["got both"]),
 ]
 CONSOLES = {name(page): found for page in PAGES if (found := commands(page))}
@@ -86,7 +61,11 @@ CONSOLES = {name(page): found for page in PAGES if (found := commands(page))}
 def run(*arguments, **environment):
     variables = {**os.environ, **environment}
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, env=variables, check=False
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        env=variables,
+        check=False,
     )
 
 
@@ -103,7 +82,10 @@ def test_the_start_imports_nothing_heavy(arguments):
         "print(*(set(sys.modules) & {{'numpy', 'scipy', 'rich', 'matplotlib'}}), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code.format(arguments)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code.format(arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert not done.stderr.strip()
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 from dpnoise.learn.pca import (
     ALLOCATIONS,
@@ -24,7 +24,6 @@ from dpnoise.learn.pca import (
 from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.vector import vector_profile
 from for_all import for_all
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
@@ -50,18 +49,6 @@ def test_without_noise_it_is_the_singular_value_decomposition_of_clipped_samples
         assert overlap == pytest.approx(np.ones(rank), abs=1e-10)
         assert found.matrix == pytest.approx(short.T @ short, rel=1e-10)
         assert found.diagonal_scale == found.off_diagonal_scale == 0.0
-
-
-def test_little_noise_moves_the_subspace_little_and_much_noise_loses_it():
-    exact = dp_pca(X, 2, epsilon=math.inf, **WHO).components
-    overlaps = [
-        np.linalg.norm(
-            exact.T @ dp_pca(X, 2, epsilon=e, delta=1e-6, random_state=1, **WHO).components
-        ) / 2**0.5
-        for e in (1e6, 50.0, 1e-3)
-    ]  # fmt: skip
-    assert overlaps[0] > 1 - 1e-4
-    assert overlaps[0] > overlaps[1] > overlaps[2]
 
 
 def test_rows_are_clipped_to_norm_1_at_any_magnitude():
@@ -104,7 +91,8 @@ def test_components_are_those_of_the_released_matrix():
     found = dp_pca(X, 3, random_state=4, **BUDGET)
     assert found.components.T @ found.components == pytest.approx(np.eye(3), abs=1e-12)
     assert found.matrix @ found.components == pytest.approx(
-        found.components * found.eigenvalues, abs=1e-10
+        found.components * found.eigenvalues,
+        abs=1e-10,
     )
     assert np.all(np.diff(found.eigenvalues) < 0)
     assert found.eigenvalues == pytest.approx(np.linalg.eigvalsh(found.matrix)[:-4:-1])
@@ -145,17 +133,6 @@ def test_a_seed_warns():
         dp_pca(X, 2, random_state=3, **BUDGET)
 
 
-@for_all("size", [1, 2, 9])
-def test_dominant_agrees_with_a_full_decomposition(size):
-    matrix = symmetric(np.random.default_rng(size).normal(size=(size, size)))
-    values, vectors = np.linalg.eigh(matrix)
-    for rank in range(1, size + 1):
-        found, basis = dominant(matrix, rank)
-        assert found == pytest.approx(values[::-1][:rank])
-        overlap = np.abs(np.sum(basis * vectors[:, ::-1][:, :rank], axis=0))
-        assert overlap == pytest.approx(np.ones(rank))
-
-
 @for_all("exponent", [0.0, 0.5, 3.0])
 def test_a_tolerance_of_the_eigenvalues_leaves_the_eigenvectors(exponent):
     values = np.arange(1.0, 51.0) ** exponent  # at 0 all are equal
@@ -185,22 +162,13 @@ def test_everything_wrong_is_named_at_once():
 @for_all(
     ("change", "name"),
     [
-        ({"X": [1.0, 2.0]}, "X"),
-        ({"X": np.zeros((0, 3))}, "X"),
         ({"X": [["a", "b"]]}, "X"),
         ({"rank": 0}, "rank"),
-        ({"rank": True}, "rank"),
-        ({"rank": 1.5}, "rank"),
         ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": math.nan}, "epsilon"),
-        ({"delta": 1.0}, "delta"),
         ({"delta": -0.1, "noise": "laplace"}, "delta"),
         ({"noise": "uniform"}, "noise"),
         ({"relation": "add-remove"}, "max_samples"),
         ({"relation": None}, "relation"),
-        ({"max_samples": 0}, "max_samples"),
-        ({"max_samples": True}, "max_samples"),
-        ({"max_samples": 10**400}, "max_samples"),
         ({"max_samples": 399}, "X"),
     ],
 )
@@ -208,12 +176,6 @@ def test_bad_input_is_refused(change, name):
     request = {"X": X, "rank": 1} | BUDGET | change
     with pytest.raises(ValueError, match=rf"\b{name}: expected"):
         dp_pca(request.pop("X"), request.pop("rank"), **request)
-
-
-def test_laplace_noise_takes_any_delta_and_needs_none():
-    without = dp_pca(X, 1, epsilon=1.0, noise="laplace", random_state=0, **WHO)
-    given = dp_pca(X, 1, epsilon=1.0, delta=0.1, noise="laplace", random_state=0, **WHO)
-    assert np.array_equal(without.matrix, given.matrix)
 
 
 SCALES = [(1.0, 1.0), (1.0, math.sqrt(0.5)), (2.0, 0.3), (0.3, 2.0)]
@@ -232,31 +194,6 @@ def difference(flat, features, neighbouring):
 def loss(D, diagonal, off_diagonal, noise):
     scaled = np.concatenate([np.diag(D) / diagonal, D[np.triu_indices(len(D), 1)] / off_diagonal])
     return np.linalg.norm(scaled, 2 if noise == "gaussian" else 1)
-
-
-def greatest_found(features, scales, noise, neighbouring, seed):
-    """The largest loss that 4 local searches from random neighbours reach."""
-    rng = np.random.default_rng(seed)
-    samples = 1 if neighbouring == "add-remove" else 2
-
-    def goal(flat):
-        return -loss(difference(flat, features, neighbouring), *scales, noise)
-
-    starts = rng.normal(size=(4, samples * features)) * rng.choice([0.1, 1.0, 3.0], size=(4, 1))
-    found = (optimize.minimize(goal, start, method="Nelder-Mead").fun for start in starts)
-    return -min(found)
-
-
-@noises
-@relations
-@for_all("scales", SCALES)
-@for_all("features", [1, 2, 3])
-def test_no_search_finds_more_than_the_greatest_loss(features, scales, noise, neighbouring):
-    most = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
-    found = greatest_found(features, scales, noise, neighbouring, features)
-    assert found <= most * (1 + 1e-12)
-    exact = noise == "gaussian" or neighbouring == "add-remove"
-    assert found >= most * (1 - 1e-4 if exact else 0.7)
 
 
 @noises
@@ -329,37 +266,3 @@ def test_no_other_ratio_of_scales_has_a_smaller_squared_error(features, noise, n
     slack = 1e-12 if features > 2 or noise == "gaussian" else 0.05
     assert error(t / s) <= min(others) * (1 + slack)
     assert error(t / s) < error(1.0)
-
-
-@noises
-@relations
-@for_all("allocation", ALLOCATIONS)
-def test_the_exact_profile_at_single_neighbours_is_within_the_budget(
-    allocation, noise, neighbouring
-):
-    """An account that knows nothing of second moments, over random and extreme neighbours."""
-    features, epsilon = 4, 1.3
-    delta = 1e-4 if noise == "gaussian" else 0.0
-    scales = second_moment_scales(
-        features, noise=noise, allocation=allocation, neighbouring=neighbouring,
-        epsilon=epsilon, delta=delta,
-    )  # fmt: skip
-    family = Gaussian if noise == "gaussian" else Laplace
-    above = np.triu_indices(features, 1)
-    noises = [family(scales[0])] * features + [family(scales[1])] * len(above[0])
-    rng = np.random.default_rng(5)
-    pairs = [*rng.normal(size=(6, 2 * features)), np.eye(features)[:2].ravel()]
-    pairs.append(np.repeat([0.5, -0.5, 0.5], [4, 2, 2]))
-    deltas = []
-    for pair in pairs:
-        D = np.abs(difference(pair, features, neighbouring))
-        sizes = np.concatenate([np.diag(D), D[above]])
-        kept = sizes > 1e-9
-        some = [n for n, k in zip(noises, kept, strict=True) if k]
-        at = [epsilon * (1 + 1e-12), 0.98 * epsilon]
-        profile = vector_profile(some, sizes[kept].tolist(), at)
-        deltas.append([profile.upper[0], profile.lower[1]])
-    within, beyond = np.max(deltas, axis=0)
-    assert within <= delta * (1 + 1e-6) + 1e-12  # the bound's own rounding
-    if noise == "gaussian" or neighbouring == "add-remove":
-        assert beyond > delta + 1e-9  # no less noise would do

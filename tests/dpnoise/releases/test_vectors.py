@@ -102,13 +102,6 @@ def test_doubles_decide_as_balls_do(noise, monkeypatch):
     np.testing.assert_array_equal(fast, slow)
 
 
-def test_a_staircase_with_many_steps_in_balls(monkeypatch):
-    noise = NormStaircase(LInf(1.0, of=2), 0.05, 0.5)
-    monkeypatch.setattr(vectors, "_ERROR", math.inf)
-    found = vectors.rounded_vectors(np.zeros((5, 2)), noise, np.ones(2), entropy(3))
-    assert np.all(np.isfinite(found))
-
-
 def test_unknown_norms_are_refused():
     with pytest.raises(ValueError, match="power 1 beside a bound"):
         seeded(1)([1.0, 2.0], RadialNoise(LInf(1.0, of=2), 1.0, power=1.5, bound=4.0))

@@ -21,10 +21,8 @@ from dpnoise import (
     TruncatedLaplace,
     privacy_profile,
 )
-from dpnoise.noise import KNorm
 from dpnoise.privacy.odometer.accounts import loss_distribution
 
-DELTA = 1e-6
 NOISES = [
     Gaussian(4.0), Laplace(3.0), FlippedHuber(0.5, 3.0), Staircase(1.0, 1.0, 0.5),
     TruncatedLaplace(2.0, 20.0), Subbotin(1.5, 3.0), OffsetSymmetricGaussian(1.0, 2.0),
@@ -50,22 +48,6 @@ def test_the_peer_finds_the_same_epsilon(relation, dp_accounting):
     budget = Budget(20.0, 1e-5, relation=relation)
     budget.spend(Gaussian(6.0), 3.0, times=200, sampling=0.05)
     assert budget.epsilon_of() == pytest.approx(peer.get_epsilon(1e-5), rel=1e-4)
-
-
-@with_peer
-def test_a_sample_of_everything_is_no_sample():
-    whole, sampled = (
-        Budget(20.0, 1e-5, relation="replace-one"),
-        Budget(20.0, 1e-5, relation="add-remove"),
-    )
-    for budget in (whole, sampled):
-        budget.spend(Laplace(4.0), 1.0, times=2)
-        budget.spend_dp(0.1)
-    whole.spend(Gaussian(3.0), 1.0, times=4)
-    sampled.spend(Gaussian(3.0), 1.0, times=4, sampling=1.0)
-    assert sampled.epsilon_of() == pytest.approx(whole.epsilon_of(), rel=1e-8)
-    assert sampled.remaining() == pytest.approx(20.0 - sampled.epsilon_of())
-    assert sampled.rdp(2.0) == pytest.approx(whole.rdp(2.0), rel=1e-9)
 
 
 @with_peer
@@ -100,15 +82,6 @@ def test_what_cannot_be_counted_is_refused():
     with pytest.raises(ValueError, match="expected Gaussian noise on Poisson samples, or Laplace"):
         budget.spend(Subbotin(3.0, 10.0), 1.0)
     assert budget._ledger is before
-
-
-@with_peer
-def test_joint_noise_beside_samples_counts_by_its_largest_loss():
-    budget = Budget(9.0, 1e-5, relation="add-remove")
-    budget.spend(Gaussian(2.0), 1.0, times=10, sampling=0.1)
-    alone = budget.epsilon_of()
-    budget.spend(KNorm(2, 3, 4.0), 1.0)
-    assert alone < budget.epsilon_of() <= alone + 0.25 + 1e-3
 
 
 @with_peer
