@@ -12,7 +12,6 @@
 # make kills       random kills of a small run, which must resume to the same bytes
 #                  (KILLS=24, SEED=the config's)
 # make unlock      after a run that was killed: 'Directory cannot be locked'
-# make more        what no printed claim reads; a later make reproduce counts it
 # make slurm       the pipeline through a SLURM cluster of two nodes on this machine (as root, with
 #                  Debian's slurm-wlm and munge), 3 minutes
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
@@ -44,7 +43,7 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: provenance reproduce more help look test test-all slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
+.PHONY: provenance reproduce help look test test-all slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
     deep deep_cifar10 gpu_visit cifar10
 .DELETE_ON_ERROR:
 
@@ -65,9 +64,6 @@ reproduce: $(RUNS)
 	    "which takes about $(MINUTES) minutes on two cores"
 	$(BIN)/snakemake --cores $(CORES) $(SETTINGS) || code=1; echo "Read $(OWN)results/verdicts.md"; \
 	$(BIN)/dpnoise-papers outcome $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) && exit $$code
-
-more: $(RUNS)
-	$(BIN)/snakemake more --cores $(CORES) $(SETTINGS)
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile

@@ -5,7 +5,6 @@
 #   snakemake --cores 2                                    everything
 #   snakemake --cores 2 inid-2024                          one paper
 #   snakemake --cores 2 results/inid-2024/table-3.csv      one file, with what it needs
-#   snakemake --cores 2 more                               what no printed claim reads
 #   snakemake --cores 2 --configfile config.quick.yaml     a small run, in quick/
 #
 # <paper>/items.py lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
@@ -46,7 +45,7 @@ rule all:
         f"{RESULTS}/provenance.json",
 
 
-# Papers by their names; optional items by theirs: `more`, `deep`, ...
+# Papers by their names; optional items by theirs: `deep`, ...
 for target, files in run.targets().items():
 
     rule:
@@ -75,8 +74,8 @@ rule fetch:
         mem_mb=2000,
         runtime=60,
     params:
-        call=lambda w: run.fetching(w.dataset),
-        code=lambda w: code("fetch", [run.fetching(w.dataset)]),
+        call=lambda w: run.sources.fetching(w.dataset),
+        code=lambda w: code("fetch", [run.sources.fetching(w.dataset)]),
     script:
         "workflow/scripts/fetch.py"
 

@@ -1,4 +1,4 @@
-"""One test for a table of calls that are refused, each with words that its one message must hold."""
+"""One test for a table of refused calls, each with words that its one message must hold."""
 
 import pytest
 

@@ -8,8 +8,6 @@ settings has a folder of its own, by the setting `folder`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -54,11 +52,6 @@ def places(config: Any) -> dict[str, str]:  # noqa: ANN401
 
 
 Items = Annotated[tuple[str, ...], AfterValidator(distinct)]  # all, if none is named
-
-
-def settings_digest(settings: Mapping[str, Any]) -> str:
-    """Digest (sha256) of plain settings, whatever the order of their keys."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _own_folder(text: str) -> str:

@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 PART = "{part}"
-MORE = "more"  # target of the items that no printed claim reads
 OWN = "{id}"  # the section of the settings that is named by the id of the item
 MODULES = ("flipped_huber_2023", "flipped_huber_slides", "balle_wang_2018", "inid_2024")
 
@@ -103,9 +102,8 @@ class Item:
 
     `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
     what the reader of the report should know; whatever is shown there needs it. An item is optional
-    if it needs an `extra` of this package, or is `more` than any printed claim reads: no default
-    target makes it, only the target of its own, which has the name `target`: by default that of the
-    extra, or 'more'.
+    if it needs an `extra` of this package: no default target makes it, only the target of its own,
+    which has the name `target`, by default that of the extra.
     """
 
     id: str
@@ -115,7 +113,6 @@ class Item:
     page: Page | None = None
     extra: str = ""
     target: str = ""
-    more: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an item that makes nothing, shows something without a caption, or has a target
@@ -125,16 +122,21 @@ class Item:
             raise ValueError(f"item {self.id}: expected a table, a figure or a page, got none")
         if (self.figure or self.page) and not self.caption:
             raise ValueError(f"item {self.id}: expected a caption beside its figure or page")
-        if self.more and self.extra:
-            raise ValueError(f"item {self.id}: expected no extra beside more, got {self.extra!r}")
-        if self.target and not (self.extra or self.more):
+        if self.target and not self.extra:
             raise ValueError(f"item {self.id}: expected an extra beside its target, got none")
         if self.table and OWN in self.table.settings:
             own = self.id.replace("-", "_")
             named = tuple(own if name == OWN else name for name in self.table.settings)
             object.__setattr__(self, "table", replace(self.table, settings=named))
         if not self.target:
-            object.__setattr__(self, "target", MORE if self.more else self.extra)
+            object.__setattr__(self, "target", self.extra)
+
+    def reads(self, kind: str) -> tuple[str, ...]:
+        """Tables that its 'table', 'figure' or 'page' reads, as they are declared; none without."""
+        declared: _Function | None = getattr(self, kind)
+        if declared is None:
+            return ()
+        return declared.reads or (self.tables if kind != "table" else ())
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -169,6 +171,11 @@ class Paper:
             for kind, one in short.items()
         }
         return replace(item, **full)
+
+    def whole(self, table: str) -> str:
+        """Name 'paper/table' of a table that an item reads, perhaps of another paper."""
+        foreign = table.split("/", maxsplit=1)[0].replace("-", "_") in MODULES
+        return table if foreign else f"{self.id}/{table}"
 
     @property
     def module(self) -> str:

@@ -12,9 +12,7 @@ what the job was told; `provenance.json` collects them (`dpnoise_papers.run.prov
 from __future__ import annotations
 
 import ast
-import gc
 import hashlib
-import json
 import os
 import signal
 import threading
@@ -25,7 +23,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpnoise_papers import progress, result_files
+from dpnoise_papers import progress
+from dpnoise_papers.result_files import file_digest, read_table, settings_digest, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,8 +52,7 @@ def code_inputs(script: str, *functions: str) -> list[str]:
     """
     graph = _graph()
     modules = {*_imports(script), *(name.rpartition(".")[0] for name in functions)}
-    unknown = sorted(modules - graph.modules)
-    if unknown:
+    if unknown := sorted(modules - graph.modules):
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")
     found = modules.union(*(graph.find_upstream_modules(name) for name in modules))
     return sorted(_path(name) for name in found)
@@ -70,6 +68,9 @@ def code_digest(script: str, *functions: str) -> str:
     return hashlib.sha256("\n".join(map(_source_digest, files)).encode()).hexdigest()
 
 
+_source_digest = cache(file_digest)  # a source is behind many jobs
+
+
 @cache
 def _imports(script: str) -> tuple[str, ...]:
     """Modules of both packages that a script imports by name."""
@@ -81,26 +82,10 @@ def _imports(script: str) -> tuple[str, ...]:
 @cache
 def _path(module: str) -> str:
     """File of a module, relative to the folder of the sources."""
-    path = SOURCE.joinpath(*module.split("."))
     # A folder alone may be what an older commit left: its compiled modules.
-    package = path / "__init__.py"
-    return (
-        (package if package.is_file() else path.with_suffix(".py")).relative_to(SOURCE).as_posix()
-    )
-
-
-def file_digest(path: str | os.PathLike[str]) -> str:
-    """Digest (sha256) of the bytes of a file."""
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-_source_digest = cache(file_digest)  # a source is behind many jobs
-
-
-def told_digest(told: object) -> str:
-    """Short digest of what a job is told."""
-    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    path = module.replace(".", "/")
+    package = f"{path}/__init__.py"
+    return package if (SOURCE / package).is_file() else f"{path}.py"
 
 
 @contextmanager
@@ -112,36 +97,25 @@ def job(snakemake: Any) -> Iterator[list[str]]:  # noqa: ANN401 - Snakemake has 
     """
     lines: list[str] = []
     path = snakemake.log[0]
-    result_files.write_text(UNFINISHED, path)
+    write_text(UNFINISHED, path)
     progress.name_job("/".join(Path(path).with_suffix("").parts[-2:]))
     calls = {file: call for call in snakemake.params.get("calls", []) for file in call["outputs"]}
     try:
         yield lines
-        lines.extend(
-            f"made {file_digest(file)} {told_digest(calls.get(file, {}))} {file}"
-            for file in snakemake.output
-        )
+        for file in snakemake.output:
+            told = settings_digest(calls.get(file, {}))[:16]
+            lines.append(f"made {file_digest(file)} {told} {file}")
     except BaseException:
         lines.append(traceback.format_exc().rstrip())
         raise
     finally:
-        result_files.write_text("".join(f"{line}\n" for line in lines), path)
+        write_text("".join(f"{line}\n" for line in lines), path)
 
 
 def resolve(name: str) -> Callable[..., Any]:
-    """Function with a full dotted name.
-
-    Loading modules leaves no garbage: looking for it would take a tenth of the time.
-    """
-    path, _, function = name.rpartition(".")
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        module = import_module(path)
-    finally:
-        if collects:
-            gc.enable()
-    found: Callable[..., Any] = getattr(module, function)
+    """Function with a full dotted name."""
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(module), function)
     return found
 
 
@@ -153,11 +127,11 @@ def read_tables(tables: Sequence[str | dict[str, str]]) -> list[pd.DataFrame | d
     found: list[Any] = []
     for one in tables:
         if isinstance(one, dict):
-            read = {part: result_files.read_table(path) for part, path in one.items() if path}
+            read = {part: read_table(path) for part, path in one.items() if path}
             empty = next(iter(read.values())).iloc[:0]
             found.append({part: read.get(part, empty) for part in one})
         else:
-            found.append(result_files.read_table(one))
+            found.append(read_table(one))
     return found
 
 
@@ -179,11 +153,9 @@ def printed_beside(call: dict[str, Any]) -> list[Any]:
 def hand_on(root: str) -> None:
     """Give jobs the code of this checkout, and a run SLURM's commands that outlive an outage."""
     for name, folder in (("PYTHONPATH", "src"), ("PATH", "profiles/slurm/bin")):
-        known = os.environ.get(name, "").split(os.pathsep)
-        first = str(Path(root, folder))
-        os.environ[name] = os.pathsep.join(
-            [first, *(one for one in known if one not in ("", first))]
-        )
+        first, known = str(Path(root, folder)), os.environ.get(name, "").split(os.pathsep)
+        rest = [one for one in known if one not in ("", first)]
+        os.environ[name] = os.pathsep.join([first, *rest])
 
 
 def end_on_sigterm() -> None:

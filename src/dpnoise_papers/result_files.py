@@ -6,6 +6,8 @@ place and renamed into it, so that a killed job leaves either the old file or th
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import threading
 import time
@@ -80,3 +82,14 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     except ValueError as error:  # empty, ragged, not UTF-8
         message = f"{path}: expected a table: {str(error).strip()}; delete the file and run again"
         raise ValueError(message) from None
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Digest (sha256) of the bytes of a file."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def settings_digest(settings: object) -> str:
+    """Digest (sha256) of plain settings, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

@@ -6,11 +6,8 @@ one item, of one data set or hour, or of all cheap items of a paper.
 
 A data set without a local copy is left out of a default run, with what is made of it; its own job,
 which may ask its official address, is asked for instead, and fails where that has none. A summary
-that is asked for by name needs the data of all its parts.
-
-An optional item has a target of its own (`make deep`, `snakemake more`). The verdicts of a default
-run count its tables where they exist. A table that needs an extra is never made by a default run:
-its column `settings_digest` says whether it was made with the settings in force.
+that is asked for by name needs the data of all its parts. An optional item has a target of its own
+(`make deep`); the verdicts of a default run count its tables where they exist.
 """
 
 from __future__ import annotations
@@ -22,74 +19,63 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise_papers.config import load_run, places, sections, settings_digest
+from dpnoise_papers.config import load_run, places, sections
 from dpnoise_papers.data.copies import Sources
-from dpnoise_papers.item import MODULES, PART, Item, Paper, Table, papers
-from dpnoise_papers.making import code_digest, file_digest, told_digest
+from dpnoise_papers.item import MODULES, PART, Paper, Table, papers
+from dpnoise_papers.making import code_digest
+from dpnoise_papers.result_files import file_digest, settings_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Call = dict[str, Any]
 
-DIGEST = "settings_digest"
+DIGEST = "settings_digest"  # column of a table that needs an extra: whether it is up to date
 PUBLISHED = "published"
 PREPARED = "data/prepared"
 FORMATS = ("svg", "pdf", "png")  # of figures: the first by default, others on request
-_SCRIPTS = "workflow/scripts"
 _KINDS = ("table", "figure", "page")
 _CLAIMS = "dpnoise_papers.claims.published.read_claims"
 _BESIDE = "dpnoise_papers.claims.judge.printed_beside"
 _BOUNDS = "dpnoise_papers.claims.judge.bounds_beside"
-# What is prepared, and who reads it, by the folder below data/prepared.
-_DATA = {
-    "": ("dpnoise_papers.data.sets.dataset_contents", "dpnoise_papers.data.sets.read_prepared"),
-    "city": ("dpnoise_papers.data.city.city_contents", "dpnoise_papers.data.city.read_city"),
-    "images": ("dpnoise_papers.data.images.images_contents",
-               "dpnoise_papers.data.images.read_images"),
-}  # fmt: skip
 
 
 class Job(NamedTuple):
     """One rule: its name, its outputs and the calls of a job by its wildcards.
 
-    `wildcards` are patterns by name ('item', 'part', 'end'), `log` is a path without end, `made`
-    the tables whose declarations say how much memory and time it asks for.
+    `log` is a path without end, `wildcards` are patterns by name, `made` the tables whose
+    declarations say how much memory and time it asks for.
     """
 
     name: str
     outputs: list[str]
     calls: Callable[[Any], list[Call]]
     log: str
-    group: Callable[[Any], str] | str = "collected"
     wildcards: Mapping[str, str] = MappingProxyType({})
+    script: str = "show"
+    group: Callable[[Any], str] | str = "collected"
     made: Sequence[Table] = (Table(function="", memory=1500),)
-    script: str = "tables"
     priority: int = 0
     gpu: int = 0
 
     def shown(self, report: Callable[..., Any]) -> list[Any]:
         """Outputs; Snakemake's `report` flags figures and pages, under their paper, by name."""
 
-        def names(path: str, wildcards: Any) -> tuple[str, str]:  # noqa: ANN401 - Snakemake's
-            item = wildcards.get("item", "/".join(Path(path).with_suffix("").parts[-2:]))
-            paper, _, name = item.partition("/")
-            return paper, name
+        def flagged(path: str) -> Any:  # noqa: ANN401 - Snakemake's
+            def name(wildcards: Any) -> tuple[str, ...]:  # noqa: ANN401
+                return Path(path.format_map(wildcards)).with_suffix("").parts[-2:]
 
-        if self.script != "show":
-            return self.outputs
-        return [
-            report(
+            return report(
                 path,
                 caption="workflow/report/item.rst",
-                category=lambda w, path=path: names(path, w)[0],
+                category=lambda w: name(w)[0],
                 subcategory="pages" if path.endswith((".md", ".tex")) else "figures",
-                labels=lambda w, path=path: {"item": names(path, w)[1]},
+                labels=lambda w: {"item": name(w)[1]},
             )
-            for path in self.outputs
-        ]
 
-    def inputs(self, wildcards: Any) -> list[str]:  # noqa: ANN401 - Snakemake's
+        return [flagged(path) if self.script == "show" else path for path in self.outputs]
+
+    def inputs(self, wildcards: Any) -> list[str]:  # noqa: ANN401
         """Files that a job reads."""
         return inputs(self.calls(wildcards))
 
@@ -97,7 +83,7 @@ class Job(NamedTuple):
         """Digest of a job's code."""
         return code(self.script, self.calls(wildcards))
 
-    def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002 - Snakemake's
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002
         """Memory in MB, more of it with each attempt."""
         return attempt * max(table.memory for table in self.made)
 
@@ -129,12 +115,11 @@ class Run:
         self.results, self.figures, self.logs = where["results"], where["figures"], where["logs"]
         self.page_for_reviewers = f"{config.folder}/report.html" if config.folder else "report.html"
         self.items = {
-            f"{paper.id}/{item.id}": (paper, item) for paper in self.papers for item in paper.items
+            f"{one.id}/{item.id}": (one, item) for one in self.papers for item in one.items
         }
-        self.sources = Sources(config.data)
+        self.sources = Sources(config)
         self.missing = self.sources.missing()
-        unknown = ", ".join(name for name in config.items if name not in self.items)
-        if unknown:
+        if unknown := ", ".join(name for name in config.items if name not in self.items):
             raise ValueError(f"config: items: expected some of `items.py`, got {unknown}")
 
     @classmethod
@@ -142,63 +127,144 @@ class Run:
         """Run by config files and settings of the command line over config.yaml."""
         return cls(*load_run("config.yaml", *files, overrides=overrides))
 
-    # What can be made, and what is asked for
+    # What an item reads, and whether it can be made
 
     def parts(self, paper: Paper, where: str) -> list[str]:
         """Parts that a setting lists: the keys of a mapping, sorted, or the values of a list."""
         value = self._setting(paper, where)
         return sorted(value) if isinstance(value, dict) else [str(one) for one in value]
 
-    def _parts(self, paper: Paper, item: Item) -> list[str]:
-        """Parts that an item is made in; one without a name if it is made at once."""
+    def _setting(self, paper: Paper, where: str) -> Any:  # noqa: ANN401
+        """Value of a setting of a paper, or, by a name that starts with it, of another."""
+        names = where.split(".")
+        value: Any = self.config if names[0] in MODULES else getattr(self.config, paper.module)
+        for name in names:
+            value = getattr(value, name)
+        return value
+
+    def _parts(self, key: str) -> list[str]:
+        """Parts that an item's table is made in; one without a name if it is made at once."""
+        paper, item = self.items[key]
         return self.parts(paper, item.table.parts) if item.table and item.table.for_each else [""]
+
+    @cached_property
+    def _makers(self) -> dict[str, tuple[str, str]]:
+        """Item and part that make each table, by 'paper/table'."""
+        return {f"{paper.id}/{name}".replace(PART, part): (key, part)
+                for key, (paper, item) in self.items.items()
+                for part in self._parts(key) for name in item.tables}  # fmt: skip
+
+    @cache  # noqa: B019 - a run lives as long as its process
+    def _read(self, key: str, kind: str, part: str = "") -> list[dict[str, str]]:
+        """Tables that a function of an item reads: 'paper/table' by part, '' for one alone."""
+        paper, item = self.items[key]
+        declared, found = getattr(item, kind), []
+        for name in item.reads(kind):
+            whole = paper.whole(name)
+            several = PART in name and not part
+            parts = self.parts(paper, declared.parts) if several else [part]
+            found.append({one if several else "": whole.replace(PART, one) for one in parts})
+            if unknown := [one for one in found[-1].values() if one not in self._makers]:
+                raise ValueError(f"{paper.id}: no item makes {', '.join(unknown)}")
+        return found
+
+    def _behind(self, keys: Iterable[str], kinds: Sequence[str] = _KINDS) -> list[str]:
+        """Some items and those that they read, at any distance."""
+        found = dict.fromkeys(keys)
+        new = list(found)
+        for key in new:  # grows below
+            read = [one for kind in kinds for one in self._read(key, kind)]
+            more = dict.fromkeys(self._makers[name][0] for one in read for name in one.values())
+            new += [one for one in more if one not in found]
+            found |= more
+        return new
 
     @cache  # noqa: B019 - a run lives as long as its process
     def had(self, key: str, part: str = "") -> bool:
         """Whether the data behind an item, or one part of it, are at hand."""
-        paper, item = self.items[key]
-        table = item.table or Table(function="", reads=_reads(item, "figure"))
-        if table.for_each and not part:
-            return any(self.had(key, one) for one in self._parts(paper, item))
-        named = (name.replace(PART, part) for name in table.data)
-        makers = (self._maker(paper, name.replace(PART, part or PART)) for name in table.reads)
-        return not any(name in self.missing for name in named) and all(
-            self.had(*maker) for maker in makers
+        item = self.items[key][1]
+        if item.table and item.table.for_each and not part:
+            return any(self.had(key, one) for one in self._parts(key))
+        data = item.table.data if item.table else ()
+        return not any(name.replace(PART, part) in self.missing for name in data) and all(
+            any(self.had(*self._makers[name]) for name in read.values())
+            for read in self._read(key, "table" if item.table else "figure", part)
         )
 
-    @cache  # noqa: B019 - a run lives as long as its process
-    def _maker(self, paper: Paper, name: str) -> tuple[str, str]:
-        """Item and part that make a table; no part for 'table-3/{part}'."""
-        wanted = name if _is_foreign(name) else f"{paper.id}/{name}"
-        for key, (owner, item) in self.items.items():
-            for made in item.tables:
-                pattern = re.escape(f"{owner.id}/{made}").replace(re.escape(PART), "(.+)")
-                if found := re.fullmatch(pattern, wanted):
-                    return key, "".join(found.groups()).replace(PART, "")
-        raise ValueError(f"{paper.id}: no item makes {name}")
+    def data_behind(self, keys: Iterable[str]) -> list[str]:
+        """Sorted names of the data that some items are made of, at any distance."""
+        return sorted({name.replace(PART, part) for key in self._behind(keys)
+                       if (table := self.items[key][1].table) for name in table.data
+                       for part in self._parts(key)})  # fmt: skip
 
-    def _makers(self, key: str, kinds: Iterable[str]) -> list[str]:
-        """Items that make what some functions of an item read."""
-        paper, item = self.items[key]
-        return [self._maker(paper, name)[0] for kind in kinds for name in _reads(item, kind)]
+    # What is asked for
 
-    def wanted(self, paper: Paper, target: str = "") -> list[str]:
-        """Items of a paper that a target asks for, '' for the default one."""
+    def _of(self, paper: Paper, which: Callable[[str], bool]) -> list[str]:
+        """Items of a paper of which something holds."""
+        return [key for key, (owner, _) in self.items.items() if owner == paper and which(key)]
+
+    def _asked(self, paper: Paper, target: str = "") -> list[str]:
+        """Items of a paper that a target asks for, '' for the default one; also without data."""
         only = self.config.items or self.items
-        return [key for key in self._of(paper, self.had)
-                if self.items[key][1].target == target and key in only]  # fmt: skip
+        return self._of(paper, lambda key: self.items[key][1].target == target and key in only)
 
-    def _behind(self, keys: Iterable[str], kinds: Sequence[str]) -> list[str]:
-        """Some items and those that they read, at any distance."""
-        found = list(keys)
-        for key in found:  # grows below
-            found += [one for one in dict.fromkeys(self._makers(key, kinds)) if one not in found]
-        return found
+    def files(self, paper: Paper, target: str = "") -> list[str]:
+        """Every file that a target asks for of a paper."""
+        shown = [] if target or self.config.items else filter(self.had, paper.shows)
+        keys = filter(self.had, self._asked(paper, target))
+        found = [f"{self.figures}/{key}.svg" for key in shown]
+        return found + outputs(call for key in keys for call in self.calls(key))
+
+    def data(self, *some: Paper) -> dict[str, str]:
+        """Data of papers' default items, and what is missing of each ("" if it is at hand)."""
+        names = self.data_behind(key for paper in some for key in self._asked(paper))
+        return {name: self.missing.get(name, "") for name in names}
+
+    def unhad(self, *some: Paper) -> list[str]:
+        """Prepared data of papers' default items without a copy: their jobs find one or fail."""
+        return [f"{PREPARED}/{name}.npz" for name, why in self.data(*some).items() if why]
+
+    def lacking(self, calls: Iterable[Call], workflow: Any) -> list[str]:  # noqa: ANN401
+        """Prepared data without a copy behind calls that leave parts out, if a file is asked for.
+
+        `workflow` is Snakemake's, which knows the targets once it plans.
+        """
+        targets = workflow.dag_settings.targets if workflow.is_main_process else ()
+        left = [call["item"] for call in calls for one in call["tables"]
+                if isinstance(one, dict) and "" in one.values()]  # fmt: skip
+        names = self.data_behind(left) if any("/" in target for target in targets) else ()
+        return [f"{PREPARED}/{name}.npz" for name in names if name in self.missing]
+
+    def statuses(self) -> list[str]:
+        """Files that tell of the learning tasks at hand."""
+        return [f"{PREPARED}/{name}.json" for name, why in self.data(*self.papers).items()
+                if not why and "/" not in name]  # fmt: skip
+
+    def no_data(self) -> list[str]:
+        """Data of default items that are missing, with what was looked for and where to put it."""
+        found = self.data(*self.papers).items()
+        return [f"no data: {name}: {why}" for name, why in found if why]
+
+    def targets(self) -> dict[str, list[str]]:
+        """Files by target: a paper by both spellings of its name, and optional items."""
+        found = {name: self.unhad(paper) + self.files(paper)
+                 for paper in self.papers for name in (paper.id, paper.module)}  # fmt: skip
+        optional = sorted({item.target for _, item in self.items.values()} - {""})
+        return found | {name: [path for paper in self.papers for path in self.files(paper, name)]
+                        for name in optional}  # fmt: skip
+
+    def everything(self, end: str = "") -> list[str]:
+        """Files of all papers with some end."""
+        found = (path for paper in self.papers for path in self.files(paper))
+        return [path for path in dict.fromkeys(found) if path.endswith(end)]
+
+    # Rules, in the order of a run
 
     @cached_property
     def _needed(self) -> set[str]:
         """Items of the default run, and those that they read."""
-        return set(self._behind((key for one in self.papers for key in self.wanted(one)), _KINDS))
+        asked = (key for paper in self.papers for key in self._asked(paper) if self.had(key))
+        return set(self._behind(asked))
 
     @cache  # noqa: B019 - a run lives as long as its process
     def _is_grid(self, key: str) -> bool:
@@ -212,87 +278,10 @@ class Run:
     @cache  # noqa: B019 - a run lives as long as its process
     def _is_shown(self, key: str) -> bool:
         """Whether figure and page of an item show nothing but such tables."""
-        makers = self._makers(key, _KINDS[1:])
-        cheap = bool(makers) and all(map(self._is_grid, makers))
-        return cheap and not self.items[key][1].target and key in self._needed
-
-    def calls(self, key: str) -> list[Call]:
-        """Calls behind everything of an item that can be made."""
-        tables = [self.table(key, part) for part in self._parts(*self.items[key])
-                  if self.items[key][1].table and self.had(key, part)]  # fmt: skip
-        return [*tables, *self.figure(key), *self.page(key)]
-
-    def files(self, paper: Paper, target: str = "") -> list[str]:
-        """Every file that a target asks for of a paper."""
-        shown = [] if target or self.config.items else filter(self.had, paper.shows)
-        found = [f"{self.figures}/{key}.svg" for key in shown]
-        return found + outputs(
-            call for key in self.wanted(paper, target) for call in self.calls(key)
-        )
-
-    @cached_property
-    def data(self) -> dict[str, set[str]]:
-        """Names of the data behind default items, by paper."""
-        found: dict[str, set[str]] = {}
-        for paper in self.papers:
-            own = self._of(paper, lambda key: not self.items[key][1].target)
-            only = [key for key in own if key in (self.config.items or own)]
-            found[paper.id] = self._data_behind(only)
-        return found
-
-    def _data_behind(self, keys: Iterable[str]) -> set[str]:
-        """Data that some items are made of, at any distance."""
-        return {name.replace(PART, part) for key in self._behind(keys, _KINDS)
-                if (table := self.items[key][1].table) for name in table.data
-                for part in self._parts(*self.items[key])}  # fmt: skip
-
-    def unhad(self, *papers: Paper) -> list[str]:
-        """Prepared data of papers' default items without a copy: their jobs find one or fail."""
-        names = set().union(*(self.data[paper.id] for paper in papers)) & set(self.missing)
-        return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
-
-    def lacking(self, calls: Iterable[Call], workflow: Any) -> list[str]:  # noqa: ANN401
-        """Prepared data without a copy behind calls that leave parts out, if a file is asked for.
-
-        `workflow` is Snakemake's, which knows the targets once it plans.
-        """
-        targets = workflow.dag_settings.targets if workflow.is_main_process else ()
-        named = any("/" in target for target in targets)
-        left = [call["item"] for call in calls for one in call["tables"]
-                if isinstance(one, dict) and "" in one.values()]  # fmt: skip
-        names = self._data_behind(left) & set(self.missing) if named else ()
-        return [f"{PREPARED}/{name}.npz" for name in sorted(names)]
-
-    @property
-    def tasks(self) -> dict[str, str]:
-        """Learning tasks of default items, and what is missing of each ("" if it is at hand)."""
-        names = sorted(name for name in set().union(*self.data.values()) if "/" not in name)
-        return {name: self.missing.get(name, "") for name in names}
-
-    def statuses(self) -> list[str]:
-        """Files that tell of the learning tasks at hand."""
-        return [f"{PREPARED}/{name}.json" for name, why in self.tasks.items() if not why]
-
-    def targets(self) -> dict[str, list[str]]:
-        """Files by target: a paper by both spellings of its name, and optional items."""
-        found = {}
-        for paper in self.papers:
-            found[paper.id] = found[paper.module] = self.unhad(paper) + self.files(paper)
-        optional = sorted({item.target for _, item in self.items.values()} - {""})
-        return found | {name: [path for paper in self.papers for path in self.files(paper, name)]
-                        for name in optional}  # fmt: skip
-
-    def everything(self, end: str = "") -> list[str]:
-        """Files of all papers with some end."""
-        found = (path for paper in self.papers for path in self.files(paper))
-        return [path for path in dict.fromkeys(found) if path.endswith(end)]
-
-    def no_data(self) -> list[str]:
-        """Data of default items that are missing, with what was looked for and where to put it."""
-        names = set().union(*self.data.values()) & set(self.missing)
-        return [f"no data: {name}: {self.missing[name]}" for name in sorted(names)]
-
-    # Rules, in the order of a run
+        names = [name for kind in _KINDS[1:] for one in self._read(key, kind)
+                 for name in one.values()]  # fmt: skip
+        cheap = names and all(self._is_grid(self._makers[name][0]) for name in names)
+        return bool(cheap) and not self.items[key][1].target and key in self._needed
 
     def jobs(self) -> list[Job]:
         """Rules of all items, without those that would make nothing."""
@@ -308,6 +297,7 @@ class Run:
         alone: dict[tuple[str, ...], list[str]] = {}
         pages: dict[tuple[str, ...], list[str]] = {}
         swept: dict[tuple[Paper, str], list[str]] = {}
+        figures = []
         for key, (paper, item) in self.items.items():
             if item.table and item.table.for_each:
                 swept.setdefault((paper, item.table.parts), []).append(key)
@@ -316,53 +306,39 @@ class Run:
                 alone.setdefault(ends, []).append(key)
             if item.page and not self._is_shown(key):
                 pages.setdefault(item.page.formats, []).append(key)
+            figures += [key] if item.figure else []
         for (paper, where), keys in swept.items():
-            tables = self._declared(keys)
-            name = f"{paper.module}_{where.replace('.', '_')}"
-            made = [f"{self.results}/{paper.id}/{one}.csv"
-                    for key in keys for one in self.items[key][1].tables]  # fmt: skip
+            name, made = f"{paper.module}_{where.replace('.', '_')}", self._declared(keys)
+            files = [f"{self.results}/{paper.id}/{one}.csv"
+                     for key in keys for one in self.items[key][1].tables]  # fmt: skip
+            cuda = any(one.device and self._setting(paper, one.device) == "cuda" for one in made)
             yield Job(
-                name, made, self._swept(keys),
-                f"{paper.id}/{name}-{{part}}", "experiments",
-                {"part": one_of(self.parts(paper, where))}, tables, priority=2,
-                gpu=int(any(t.device and self._setting(paper, t.device) == "cuda" for t in tables)),
+                name, files, self._swept(keys), f"{paper.id}/{name}-{{part}}",
+                {"part": one_of(self.parts(paper, where))}, "tables", "experiments", made,
+                priority=2, gpu=int(cuda),
             )  # fmt: skip
         for paper in self.papers:
             calls = [self.table(key) for key in self._of(paper, self._is_grid)]
-            yield _batch(paper, "grids", calls, "tables", group="tables")
+            yield _batch(paper, "grids", calls, script="tables", group="tables")
         for ends, keys in alone.items():
-            yield self._single(
-                "table" + "".join(ends),
-                [f"{self.results}/{{item}}{end}.csv" for end in ends],
-                keys,
-                lambda w: [self.table(w.item)],
-                script="tables",
-                group=lambda w: "collected" if self._makers(w.item, ["table"]) else "tables",
-                made=self._declared(keys),
+            yield _each(
+                "table" + "".join(ends), [f"{self.results}/{{item}}{end}.csv" for end in ends],
+                keys, lambda w: [self.table(w.item)], script="tables", made=self._declared(keys),
+                group=lambda w: "collected" if self._read(w.item, "table") else "tables",
                 priority=1,
-            )
+            )  # fmt: skip
         for paper in self.papers:
-            keys = self._of(paper, self._is_shown)
-            calls = [call for key in keys for call in (*self.figure(key), *self.page(key))]
-            yield _batch(paper, "figures", calls, "show")
-        drawn = [key for key, (_, item) in self.items.items() if item.figure]
-        keys = [key for key in drawn if not self._is_shown(key)]
-        yield self._single("figure", [f"{self.figures}/{{item}}.svg"], keys,
-                           lambda w: self.figure(w.item))  # fmt: skip
+            shown = self._of(paper, self._is_shown)
+            calls = [call for key in shown for call in (*self.figure(key), *self.page(key))]
+            yield _batch(paper, "figures", calls)
+        keys = [key for key in figures if not self._is_shown(key)]
+        yield _each("figure", [f"{self.figures}/{{item}}.svg"], keys, lambda w: self.figure(w.item))
         yield Job("picture", [f"{self.figures}/{{item}}.{{end}}"],
-                  lambda w: self.figure(w.item, w.end), "{item}-{end}", script="show",
-                  wildcards={"item": one_of(drawn), "end": one_of(FORMATS[1:])})  # fmt: skip
+                  lambda w: self.figure(w.item, w.end), "{item}-{end}",
+                  {"item": one_of(figures), "end": one_of(FORMATS[1:])})  # fmt: skip
         for ends, keys in pages.items():
             files = [f"{self.results}/{{item}}.{end}" for end in ends]
-            yield self._single("-".join(("page", *ends)), files, keys, lambda w: self.page(w.item))
-
-    def _single(
-        self, name: str, files: list[str], keys: list[str], calls: Callable[[Any], list[Call]],
-        script: str = "show", **more: Any,  # noqa: ANN401
-    ) -> Job:  # fmt: skip
-        """Rule of items with a job of their own."""
-        return Job(name.replace("-", "_"), files, calls, f"{{item}}-{name}",
-                   wildcards={"item": one_of(keys)}, script=script, **more)  # fmt: skip
+            yield _each("-".join(("page", *ends)), files, keys, lambda w: self.page(w.item))
 
     def _swept(self, keys: list[str]) -> Callable[[Any], list[Call]]:
         """Calls of one part of some items, by the wildcards of its job."""
@@ -372,11 +348,13 @@ class Run:
         """How the tables of some items are made."""
         return [table for key in keys if (table := self.items[key][1].table)]
 
-    def _of(self, paper: Paper, which: Callable[[str], bool]) -> list[str]:
-        """Items of a paper of which something holds."""
-        return [key for key, (owner, _) in self.items.items() if owner == paper and which(key)]
-
     # Calls
+
+    def calls(self, key: str) -> list[Call]:
+        """Calls behind everything of an item that can be made."""
+        parts = self._parts(key) if self.items[key][1].table else []
+        tables = [self.table(key, part) for part in parts if self.had(key, part)]
+        return [*tables, *self.figure(key), *self.page(key)]
 
     @cache  # noqa: B019 - a run lives as long as its process
     def table(self, key: str, part: str = "") -> Call:
@@ -389,12 +367,16 @@ class Run:
         if table.statuses:
             keywords["statuses"] = {one: {"reason": self.missing.get(one, "")}
                                     for one in self.parts(paper, table.parts)}  # fmt: skip
+        settings = sections(self.config, paper.module, table.settings)
+        section, _, field = table.parts.partition(".") if part else ("", "", "")
+        if isinstance(listed := settings.get(section, {}).get(field), dict):
+            settings[section] |= {field: {part: listed[part]}}  # others must not rerun this one
         data = [name.replace(PART, part) for name in table.data]
         return self._call(key, "table", part) | {
             "module": paper.module,
-            "settings": self._own_part(paper, table, part),
+            "settings": settings,
             "npz": [f"{PREPARED}/{name}.npz" for name in data],
-            "reader": _DATA[data[0].rpartition("/")[0]][1] if data else "",
+            "reader": self.sources.reader(data[0]) if data else "",
             "keywords": keywords,
             "threaded": table.threads > 1,
             "columns": {DIGEST: self.digest_behind(key)} if item.extra and not part else {},
@@ -420,51 +402,21 @@ class Run:
         paper, item = self.items[key]
         declared = getattr(item, kind)
         tables: list[str | dict[str, str]] = []
-        for name in _reads(item, kind):
-            path = f"{self.results}/{name if _is_foreign(name) else f'{paper.id}/{name}'}.csv"
-            if PART in name and not part:
-                maker = self._maker(paper, name)[0]
-                tables.append({one: path.replace(PART, one) if self.had(maker, one) else ""
-                               for one in self.parts(paper, declared.parts)})  # fmt: skip
-            else:
-                tables.append(path.replace(PART, part))
-        printed = getattr(declared, "printed", ())
+        for read in self._read(key, kind, part):
+            paths = {one: f"{self.results}/{name}.csv" for one, name in read.items()}
+            tables.append(paths[""] if "" in paths else {
+                one: path if self.had(*self._makers[read[one]]) else ""
+                for one, path in paths.items()
+            })  # fmt: skip
         found = {"item": key, "function": declared.function, "tables": tables}
+        printed = getattr(declared, "printed", ())
         if declared.claims or printed:
             names = (f"{paper.id}.csv", "words.yaml", f"{paper.id}.paragraphs.yaml")
             files = [f"{PUBLISHED}/{name}" for name in names]
             found["claims"] = [one for one in files if Path(one).is_file()]
-            found["reads_claims"] = (
-                (_BOUNDS if declared.bounds else _BESIDE) if printed else _CLAIMS
-            )
+            beside = _BOUNDS if printed and declared.bounds else _BESIDE
+            found["reads_claims"] = beside if printed else _CLAIMS
         return found
-
-    def _own_part(self, paper: Paper, table: Table, part: str) -> dict[str, dict[str, Any]]:
-        """Settings of a job without those of other parts, whose change must not rerun it."""
-        found = sections(self.config, paper.module, table.settings)
-        section, _, field = table.parts.partition(".") if part else ("", "", "")
-        listed = found.get(section, {}).get(field)
-        if isinstance(listed, dict):
-            found[section] |= {field: {part: listed[part]}}
-        return found
-
-    def _setting(self, paper: Paper, where: str) -> Any:  # noqa: ANN401
-        """Value of a setting of a paper, or, by a name that starts with it, of another."""
-        names = where.split(".")
-        value: Any = self.config if names[0] in MODULES else getattr(self.config, paper.module)
-        for name in names:
-            value = getattr(value, name)
-        return value
-
-    def fetching(self, name: str) -> Call:
-        """Call behind prepared data."""
-        kind, _, short = name.rpartition("/")
-        told: dict[str, Any] = {"name": short}
-        if kind == "city":
-            own = self.config.balle_wang_2018
-            names = {"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
-            told = {"hours": own.hours, **own.city.model_dump(include=names)}
-        return {"function": _DATA[kind][0], "told": told, "entry": self.sources.digest(name)}
 
     # Verdicts and provenance
 
@@ -474,17 +426,17 @@ class Run:
         lacking = {f"{paper.id}/{name}.csv": "; ".join(self.missing.values())
                    for key, (paper, item) in self.items.items()
                    for name in item.tables if not (item.target or self.had(key))}  # fmt: skip
-        counted = {
-            path: file_digest(f"{self.results}/{path}") for path in optional if not optional[path]
-        }
-        missing = {name: why for name, why in self.tasks.items() if why}
+        counted = {path: file_digest(f"{self.results}/{path}")
+                   for path, why in optional.items() if not why}  # fmt: skip
+        missing = {name: why for name, why in self.data(*self.papers).items()
+                   if why and "/" not in name}  # fmt: skip
         return {"changed": self.changed, "strict": self.config.strict, "missing": missing,
                 "optional": optional, "lacking": lacking, "counted": counted}  # fmt: skip
 
     def judged_files(self) -> list[str]:
         """Files that the verdicts read: tables, also optional ones, claims, the recorded run."""
         beside = [*Path(PUBLISHED).glob("*.*"), *Path("docs/snapshot").glob("*.csv")]
-        return [*self.everything(".csv"), *self.more(), *sorted(map(str, beside))]
+        return [*self.everything(".csv"), *sorted(map(str, beside))]
 
     def stamped(self) -> dict[str, Any]:
         """What provenance.json is told: the run, the logs of its jobs, what these were told."""
@@ -493,10 +445,10 @@ class Run:
 
     def told(self) -> dict[str, list[str]]:
         """Item of each file of the default run, and the digest of what its job is told."""
-        keys = [key for paper in self.papers for key in self.wanted(paper)]
-        return {path: [key, told_digest(call)]
-                for key in keys
-                for call in self.calls(key) for path in call["outputs"]}  # fmt: skip
+        keys = [key for paper in self.papers for key in self._asked(paper) if self.had(key)]
+        calls = [(key, call) for key in keys for call in self.calls(key)]
+        return {path: [key, settings_digest(call)[:16]]
+                for key, call in calls for path in call["outputs"]}  # fmt: skip
 
     def digest_behind(self, key: str) -> str:
         """Digest of the settings of an item and of all items whose tables it reads."""
@@ -504,8 +456,8 @@ class Run:
         for one in self._behind([key], ["table"]):
             paper, item = self.items[one]
             names = item.table.settings if item.table else ()
-            for name, section in sections(self.config, paper.module, names).items():
-                found[f"{paper.id}.{name}"] = section
+            own = sections(self.config, paper.module, names)
+            found |= {f"{paper.id}.{name}": section for name, section in own.items()}
         return settings_digest(found)[:16]
 
     def optional(self) -> dict[str, str]:
@@ -514,16 +466,10 @@ class Run:
                 for key, (paper, item) in self.items.items() if item.target
                 for name in item.tables if PART not in name}  # fmt: skip
 
-    def more(self) -> list[str]:
-        """Tables of the target `more` that exist, which a default run keeps up to date."""
-        files = (f"{self.results}/{paper.id}/{name}.csv" for paper, item in self.items.values()
-                 if item.more for name in item.tables)  # fmt: skip
-        return [path for path in files if Path(path).is_file()]
-
     def _reason(self, key: str, path: str) -> str:
         """Why an optional table does not count, or nothing."""
         file, item = Path(self.results, path), self.items[key][1]
-        again = f"`{'snakemake --cores 2' if item.more else 'make'} {item.target}` makes it"
+        again = f"`make {item.target}` makes it"
         try:
             with file.open(newline="", encoding="utf-8") as stream:
                 digests = {row.get(DIGEST) for row in csv.DictReader(stream)}
@@ -537,41 +483,30 @@ class Run:
         return ""
 
 
-def _reads(item: Item, kind: str) -> tuple[str, ...]:
-    """Tables that a function of an item reads; none without one."""
-    declared = getattr(item, kind)
-    reads: tuple[str, ...] = declared.reads if declared else ()
-    return reads or (item.tables if declared and kind != "table" else ())
-
-
-def _is_foreign(name: str) -> bool:
-    """Whether the name of a table starts with the id of a paper."""
-    return name.split("/", maxsplit=1)[0].replace("-", "_") in MODULES
-
-
-def _batch(
-    paper: Paper, what: str, calls: list[Call], script: str, group: str = "collected"
-) -> Job:
+def _batch(paper: Paper, what: str, calls: list[Call], **more: Any) -> Job:  # noqa: ANN401
     """Rule of the cheap items of a paper."""
-    return Job(
-        f"{paper.module}_{what}",
-        outputs(calls),
-        lambda _: calls,
-        f"{paper.id}/{what}",
-        group,
-        made=[Table(function="", memory=1500, minutes=30)],
-        script=script,
-    )
+    made = [Table(function="", memory=1500, minutes=30)]
+    name = f"{paper.module}_{what}"
+    return Job(name, outputs(calls), lambda _: calls, f"{paper.id}/{what}", made=made, **more)
+
+
+def _each(
+    name: str, files: list[str], keys: list[str], calls: Callable[[Any], list[Call]],
+    **more: Any,  # noqa: ANN401
+) -> Job:  # fmt: skip
+    """Rule of items with a job of their own."""
+    patterns = {"item": one_of(keys)}
+    return Job(name.replace("-", "_"), files, calls, f"{{item}}-{name}", patterns, **more)
 
 
 def inputs(calls: Iterable[Call]) -> list[str]:
     """Files that some calls read, each once."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for call in calls:
         for one in call["tables"]:
-            found |= dict.fromkeys(filter(None, one.values() if isinstance(one, dict) else [one]))
-        found |= dict.fromkeys([*call.get("npz", []), *call.get("claims", [])])
-    return list(found)
+            found += filter(None, one.values() if isinstance(one, dict) else [one])
+        found += [*call.get("npz", []), *call.get("claims", [])]
+    return list(dict.fromkeys(found))
 
 
 def outputs(calls: Iterable[Call]) -> list[str]:
@@ -584,7 +519,7 @@ def code(script: str, calls: Iterable[Call] = ()) -> str:
     names = {call.get(which) for call in calls for which in ("function", "reader", "reads_claims")}
     names |= {f"dpnoise_papers.{call['module']}.settings.Settings" for call in calls
               if "module" in call}  # fmt: skip
-    return code_digest(f"{_SCRIPTS}/{script}.py", *sorted(filter(None, names)))
+    return code_digest(f"workflow/scripts/{script}.py", *sorted(filter(None, names)))
 
 
 def shown(report: Callable[..., Any], path: str, category: str) -> Any:  # noqa: ANN401

@@ -207,7 +207,6 @@ def test_a_run_of_some_items_makes_them_and_what_they_read():
 @pytest.mark.parametrize(
     ("own", "name"),
     [
-        ({"more": True}, "more"),
         ({"extra": "deep"}, "deep"),
         ({"extra": "deep", "target": "large"}, "large"),
     ],
@@ -283,16 +282,6 @@ def test_an_optional_table_counts_as_its_job_writes_it(optional, tmp_path):
     assert made.optional() == {"inid-2024/long.csv": ""}
 
 
-def test_what_is_more_counts_where_it_is_and_is_kept_up_to_date(tmp_path):
-    made = run(replace(LONG, more=True))
-    made.results = str(tmp_path)
-    assert "`snakemake --cores 2 more` makes it" in made.optional()["inid-2024/long.csv"]
-    (tmp_path / "inid-2024").mkdir()
-    (tmp_path / "inid-2024/long.csv").write_text("x\n1\n")
-    assert made.optional() == {"inid-2024/long.csv": ""}
-    assert made.more() == [str(tmp_path / "inid-2024/long.csv")]
-
-
 def test_the_report_shows_figures_and_pages_under_their_paper_with_captions():
     found = {}
     for job in Run(load("config.yaml")).jobs():
@@ -300,13 +289,10 @@ def test_the_report_shows_figures_and_pages_under_their_paper_with_captions():
             path, told = one if isinstance(one, tuple) else (one, None)
             assert (told is None) == (job.script == "tables")
             if told:
-                wildcards = {"item": "inid-2024/figure-2"} if "{item}" in path else {}
+                wildcards = {"item": "inid-2024/figure-2", "end": "png"} if "{" in path else {}
                 category, labels = told["category"](wildcards), told["labels"](wildcards)
                 found[path] = category, labels["item"]
-                captions = [
-                    call.get("caption")
-                    for call in job.calls(SimpleNamespace(**wildcards, end="png"))
-                ]
+                captions = [call.get("caption") for call in job.calls(SimpleNamespace(**wildcards))]
                 assert any(captions) or told["subcategory"] == "pages"
     assert found["figures/inid-2024/figure-1a.svg"] == ("inid-2024", "figure-1a")
     assert found["figures/{item}.svg"] == ("inid-2024", "figure-2")

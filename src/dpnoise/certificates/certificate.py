@@ -19,7 +19,14 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
-from dpnoise.certificates.checker import CHECKER, ERRORS, check, enclosure
+from dpnoise.certificates.checker import (
+    CHECKER,
+    COMPOSED,
+    ERRORS,
+    MOST_TIMES,
+    check,
+    enclosure,
+)
 from dpnoise.certificates.codec import (
     DIGEST,
     MOST_BYTES,
@@ -36,7 +43,10 @@ from dpnoise.certificates.codec import (
 from dpnoise.joint.calibrate import JointCalibration
 from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.noise.exact import as_double_above
-from dpnoise.privacy.accounts import bounds, dimension_of, supports
+from dpnoise.privacy.accounts import Bounds, bounds, dimension_of, supports
+from dpnoise.privacy.odometer.accounts import ExactAccount
+from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.base import IN_SET, Sensitivity, joined, require_relation
 from dpnoise.sensitivity.convert import as_sensitivity
 
@@ -91,6 +101,8 @@ class Certificate:
         The accounts that bounded delta.
     package_version : str
         The version of the package that wrote the certificate.
+    times : int, default 1
+        How many releases with fresh noise keep the guarantee together.
 
     Examples
     --------
@@ -111,6 +123,7 @@ class Certificate:
     upper: Fraction
     certified_by: tuple[str, ...]
     package_version: str
+    times: int = 1
 
     def __post_init__(self) -> None:
         """The relation is also that of the set."""
@@ -119,7 +132,8 @@ class Certificate:
     @property
     def promise(self) -> str:
         """The guarantee in one sentence."""
-        return self.sensitivity.promise(float(self.epsilon), as_double_above(self.upper))
+        delta = as_double_above(self.upper)
+        return self.sensitivity.promise(float(self.epsilon), delta, self.times)
 
     @property
     def delta(self) -> float:
@@ -138,6 +152,7 @@ class Certificate:
             "epsilon": text_of(self.epsilon),
             "delta": {"lower": text_of(self.lower), "upper": text_of(self.upper)},
             "certified_by": list(self.certified_by),
+            **({"times": self.times} if self.times > 1 else {}),
         }
 
     def to_json(self) -> str:
@@ -206,8 +221,12 @@ def _read(problems: Problems, content: dict[str, Any]) -> dict[str, Any]:
     same = is_integer(version) and version == VERSION
     problems.require(same, "format_version", expected, version)
     problems.raise_if_any(CertificateError)
-    if set(content) != _FIELDS:
-        missing, extra = sorted(_FIELDS - set(content)), sorted(set(content) - _FIELDS)
+    times = content.get("times")
+    good = times is None or (is_integer(times) and 2 <= times <= MOST_TIMES)
+    problems.require(good, "times", f"none for one release, or from 2 to {MOST_TIMES}", times)
+    keys = set(content) - {"times"}
+    if keys != _FIELDS:
+        missing, extra = sorted(_FIELDS - keys), sorted(keys - _FIELDS)
         problems.add(f"keys: expected {sorted(_FIELDS)}, got {missing} missing, {extra} too many")
     good = content.get(DIGEST) == digest_of(content)
     problems.require(good, DIGEST, "that of the content (was it changed?)", content.get(DIGEST))
@@ -230,6 +249,7 @@ def _read(problems: Problems, content: dict[str, Any]) -> dict[str, Any]:
         "upper": _part(problems, "delta.upper", fraction_of, bounds["upper"]),
         "certified_by": tuple(names) if listed and names else (),
         "package_version": text,
+        "times": 1 if times is None else times,
     }
     check_claim(problems, **{name: found[name] for name in _CLAIM})
     ball, K = found["sensitivity"], content.get("dimension")
@@ -291,13 +311,15 @@ class WantedBounds(NamedTuple):
     sensitivity: Sensitivity
     epsilon: float | None
     delta: float | None
+    times: int = 1
 
 
 def _claim_of(found: Any) -> WantedBounds | None:  # noqa: ANN401
     """The claim of a result of the package; None for anything else."""
     if isinstance(found, Mechanism):
         request = found.request
-        return WantedBounds(found.noise, request.sensitivity, request.epsilon, request.delta)
+        given = request.sensitivity, request.epsilon, request.delta, request.times
+        return WantedBounds(found.noise, *given)
     if isinstance(found, JointCalibration):
         return WantedBounds(found.noise, found.sensitivity, found.epsilon, found.delta)
     if isinstance(found, Calibration) and found.budget is not None:
@@ -330,15 +352,26 @@ class Derived(NamedTuple):
         return Fraction(max(lower, 0.0)), Fraction(upper)
 
 
-def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # noqa: ANN401
+def _account(noise: Any, sensitivity: Sensitivity, epsilon: float, times: int) -> Bounds:  # noqa: ANN401
+    """Bounds of the package, for several releases those of a `Budget`."""
+    if times == 1:
+        return bounds(noise, sensitivity, epsilon)
+    problems = Problems("certificate")
+    one = read_release(problems, noise, sensitivity)
+    problems.raise_if_any()
+    upper = ExactAccount(epsilon, 0.0).delta_of(Ledger().plus(one, times), epsilon)
+    return Bounds(0.0, upper, COMPOSED)
+
+
+def derive(noise: Any, sensitivity: Sensitivity, epsilon: float, times: int = 1) -> Derived:  # noqa: ANN401
     """Bounds by the accounts of the package and by the independent checker, where it has some.
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = bounds(noise, sensitivity, epsilon)
+    account = _account(noise, sensitivity, epsilon, times)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
-        found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))
+        found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon), times)
     except NotImplementedError:
         return Derived(lower, upper, (account.account,), upper > 0)
     if found.lo > upper or lower > found.hi:
@@ -402,7 +435,8 @@ def certify(
     noise at epsilon is at most `upper`, as far as `certified_by` are proved (docs/certificates.md).
     The neighbouring data sets are a premise: nobody can verify from the file that the sensitivity
     is that of the query. Noise on the integers is for answers that are integers, whose differences
-    are the integer points of the set. Of rounded noise the noise before rounding is certified.
+    are the integer points of the set. Of rounded noise the noise before rounding is certified. What
+    `best(..., times=n)` found is certified for all n releases together.
 
     Examples
     --------
@@ -412,7 +446,7 @@ def certify(
     True
     """
     problems = Problems("certificate")
-    claim = _claim_of(noise)
+    claim, times = _claim_of(noise), 1
     if claim is not None:
         given = [
             name
@@ -421,7 +455,7 @@ def certify(
         ]
         if given:
             problems.add(f"{', '.join(given)}: expected none beside a result that states them")
-        sensitivity, epsilon = claim.sensitivity, claim.epsilon
+        sensitivity, epsilon, times = claim.sensitivity, claim.epsilon, claim.times
         noise, delta = claim.noise, claim.delta if delta is None else delta
     ball = None
     try:
@@ -442,13 +476,13 @@ def certify(
     assert ball is not None  # noqa: S101  (or refused)
     assert exact is not None  # noqa: S101
     assert relation is not None  # noqa: S101
-    derived = derive(noise, ball, float(exact))
+    derived = derive(noise, ball, float(exact), times)
     lower, upper = derived.stated(delta)
     if delta is not None and upper > delta:
         message = f"certificate: delta: expected at least {float(upper)!r}, all that is proved of "
         raise ValueError(f"{message}{noise!r}, got {delta!r}")
     return Certificate(
-        noise, ball, relation, exact, lower, upper, derived.certified_by, __version__
+        noise, ball, relation, exact, lower, upper, derived.certified_by, __version__, times
     )
 
 
@@ -511,7 +545,8 @@ def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
         certificate = Certificate.read(certificate)
     problems = Problems("certificate")
     try:
-        found = derive(certificate.noise, certificate.sensitivity, float(certificate.epsilon))
+        one = certificate
+        found = derive(one.noise, one.sensitivity, float(one.epsilon), one.times)
     except (ValueError, ArithmeticError, RuntimeError) as error:
         message = f"certificate: the claim could not be derived again: {error}"
         raise CertificateError(message) from error

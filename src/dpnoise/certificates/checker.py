@@ -40,7 +40,7 @@ TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": in
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
 TYPES.update({"columns": list, "entries": list, "shape": list, "starts": list})
 TYPES.update({"coordinates": list, "dimension": int, "whole": bool, "r": int})
-CHECKER = "independent checker"
+CHECKER, COMPOSED, MOST_TIMES = "independent checker", "composition", 10**6
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
 ROUND = "l2", "ellipsoid"
 ACCOUNTS = """scalar profile, vector profile, basic composition, dominating Laplace noise,
@@ -391,11 +391,11 @@ def in_spheroid(unit: Any, part: Any) -> tuple[Fraction, bool]:
     return v * largest_sum(part, one, 2).hi + max(w, ZERO) * total**2, False
 
 
-def correlated(noise: Any, ball: Any, epsilon: Fraction) -> Found:  # noqa: C901
-    """Delta of Gaussian noise in a spheroid, or in those of factors beside independent noise."""
+def correlated(noise: Any, ball: Any) -> Found:  # noqa: C901
+    """The squared mu of Gaussian noise in a spheroid, or in those of factors beside other noise."""
     if noise["kind"] == "correlated-gaussian":
         square, exact = in_spheroid(noise["ball"], ball)
-        return gaussian(Interval(square / number(noise["sigma"]) ** 2), epsilon), exact
+        return Interval(square / number(noise["sigma"]) ** 2), exact
     spans: Any = []
     for sides, _, _ in ball:
         first = spans[-1][1] if spans else 0
@@ -428,7 +428,7 @@ def correlated(noise: Any, ball: Any, epsilon: Fraction) -> Found:  # noqa: C901
         total += largest_sum(left, inverse(own, left), 2)
     elif any(side for sides, _, _ in left for side in sides):
         raise ValueError("noise: expected some for each coordinate that can change")
-    return gaussian(total, epsilon), exact
+    return total, exact
 
 
 def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
@@ -452,15 +452,14 @@ def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
     return [found.get(k, (found[min(found)][0], ZERO)) for k in range(K)]
 
 
-def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911, PLR0912
+def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction, times: int = 1) -> Found:  # noqa: C901, PLR0911, PLR0912
     """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
     if isinstance(noise, dict) and noise["kind"] == "summed":
         kind_of(noise)
         inner, matrix = cells(sensitivity)
         if matrix is None or noise["W"] != matrix:
             raise ValueError("noise: expected that of the cells, for the questions of the set")
-        found, _ = enclosure(noise["noise"], inner, epsilon)
-        return found, False
+        return enclosure(noise["noise"], inner, epsilon, times)[0], False
     ball = factors(sensitivity)
     sides = [side for some, _, _ in ball for side in some]
     if epsilon > 10**4:
@@ -468,7 +467,8 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     kind = "list" if isinstance(noise, list) else kind_of(noise)
     inner = [kind_of(block["noise"]) for block in noise["blocks"]] if kind == "blocks" else [kind]
     if "correlated-gaussian" in inner:
-        return correlated(noise, ball, epsilon)
+        square, exact = correlated(noise, ball)
+        return gaussian(square * Interval(times), epsilon), exact
     if kind in ("radial", "norm-staircase"):
         unit = noise["ball"]
         if kind_of(unit) == "at-most" and unit["m"] in (1, unit["of"]):
@@ -476,15 +476,16 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         oval = kind_of(unit) == "spheroid"
         norm = root(Interval(in_spheroid(unit, ball)[0])).hi if oval else size(ball, factors(unit))
         if kind == "norm-staircase":
-            return of_loss(step(noise, len(sides)) * math.ceil(norm), epsilon, laplace=False)
+            loss = step(noise, len(sides)) * math.ceil(norm)
+            return of_loss(loss * times, epsilon, laplace=False)
         if (noise["power"], noise["bound"]) == ("1", "infinity"):
-            return of_loss(norm / number(noise["scale"]), epsilon, laplace=True)
+            return of_loss(norm / number(noise["scale"]) * times, epsilon, laplace=True)
         raise NotImplementedError("radial noise other than K-norm noise")
     pairs = by_coordinate(noise, len(sides))
     units, scales = [one for one, _ in pairs], [scale for _, scale in pairs]
     kinds = {kind_of(one) for one in units}
     alike = units.count(units[0]) == len(units) or sum(side > 0 for side in sides) == 1
-    kind, alone = min(kinds), alike and sum(map(moved, ball)) == 1
+    kind, alone = min(kinds), alike and times == sum(map(moved, ball)) == 1
     if len(kinds) > 1 or kind not in list(FIELDS)[: 5 + alone]:  # truncated only if alone
         raise NotImplementedError(f"coordinates with noise of kind {kinds}")
     if kind.startswith("discrete") and ({*scales} != {1} or any(x % 1 for x in sides)):
@@ -498,7 +499,7 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     own = [Fraction(x) if kind == "discrete-staircase" else number(x) for x in own]
     weights = inverse([x * y for x, y in zip(scales, own)], ball)
     if kind == "gaussian":
-        return gaussian(largest_sum(ball, weights, 2), epsilon), True
+        return gaussian(largest_sum(ball, weights, 2) * Interval(times), epsilon), True
     changes = [w * x for w, x in zip(weights, sides)]
     change = max(changes)
     one = units[changes.index(change)]
@@ -506,21 +507,22 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         return truncated(change, number(one["bound"]) / number(one["beta"]), epsilon), True
     if kind.endswith("laplace"):
         plain, loss = kind == "laplace", change if alone else largest_sum(ball, weights, 1).hi
-        return of_loss(loss, epsilon, laplace=plain, exact=plain and alone)
+        return of_loss(loss * times, epsilon, laplace=plain, exact=plain and alone)
     steps, loss = iter([step(x) * math.ceil(d) for d, x in zip(changes, units)]), ZERO
     for factor in ball:
         loss += sum(sorted(islice(steps, len(factor[0])))[-moved(factor) :], ZERO)
     if not alone or change > 1 or loss <= epsilon or kind != "staircase":
-        return of_loss(loss, epsilon, laplace=False)
+        return of_loss(loss * times, epsilon, laplace=False)
     return staircase(change, loss, number(one["gamma"]), epsilon), True
 
 
-def provenance(version: str, names: Any, noise: str) -> None:
+def provenance(version: str, names: Any, noise: str, times: int) -> None:
     """An error unless these are a version, and an account of such noise, alone or beside this."""
     text = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+!-"
     if not 0 < len(version) <= 40 or not set(version) <= set(text):
         raise ValueError(f"package_version: expected such as '0.1.0', got {version[:40]!r}")
     known = "Gaussian profile" if "gaussian" in noise else " ".join(ACCOUNTS.split())
+    known = known if times == 1 else COMPOSED  # squares of mu add up, and so do largest losses
     if names[:1] not in [[x] for x in known.split(", ")] or names[1:] not in ([], [CHECKER]):
         raise ValueError(f"certified_by: expected one of {known}; and {CHECKER}, or no more")
 
@@ -534,7 +536,10 @@ def check(data: bytes) -> str:
         raise ValueError("content: expected JSON as dpnoise writes it, each key once")
     if (content["format"], repr(content["format_version"])) != ("dpnoise certificate", "1"):
         raise ValueError("format: expected a dpnoise certificate of version 1")
-    kind_of(content, "certificate")
+    kind_of({key: value for key, value in content.items() if key != "times"}, "certificate")
+    times = content.get("times", 1)
+    if type(times) is not int or not 1 + ("times" in content) <= times <= MOST_TIMES:
+        raise ValueError(f"times: expected 2 to {MOST_TIMES}, got {str(times)[:40]}")
     kind_of(content["delta"], "delta")
     rest = {key: value for key, value in content.items() if key != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
@@ -543,8 +548,8 @@ def check(data: bytes) -> str:
     doubles([content["noise"], content["sensitivity"]])
     lower, upper = (number(content["delta"][end]) for end in ("lower", "upper"))
     epsilon, relation = number(content["epsilon"]), content["relation"]
-    found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
-    provenance(content["package_version"], content["certified_by"], str(content["noise"]))
+    found, exact = enclosure(content["noise"], content["sensitivity"], epsilon, times)
+    provenance(content["package_version"], content["certified_by"], str(content["noise"]), times)
     inner, matrix = cells(content["sensitivity"])
     ball = factors(inner)
     other = {"add-remove": {*COUNTS[1:]}, "replace-one": {COUNTS[0]}}
@@ -559,6 +564,7 @@ def check(data: bytes) -> str:
         what, note = "verified", ""
         if lower > 0 and not exact:
             what, note = "upper bound verified", "; delta.lower is not proved here"
+        note = f", {times} releases{note}" if times > 1 else note
         return f"{what}: delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
     message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
     raise (ValueError if found.lo > upper or lower > found.hi else NotImplementedError)(message)

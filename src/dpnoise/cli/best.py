@@ -13,6 +13,7 @@ with imports_of("cli"):
 from dpnoise.cli.options import (
     ERRORS,
     METHOD_FAMILIES,
+    NUMBER,
     WHOLE,
     Name,
     budget_options,
@@ -39,6 +40,9 @@ _error_option = click.option(
     help="What is to be small: a mean over the coordinates, the largest error or the norm.",
 )
 
+_ACCURACY = ("within", "level", "simultaneous")
+_OPEN = {"open_low": True, "open_high": True}
+
 _family_option = click.option(
     "--family",
     type=Name(METHOD_FAMILIES),
@@ -49,33 +53,42 @@ _family_option = click.option(
 def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]]:
     """The set and the other arguments of `best` and `compare`; ValueError names every problem."""
     from dpnoise._validation import Problems
+    from dpnoise.mechanisms.accuracy import read_accuracy
     from dpnoise.privacy.integer_points import read_parts
 
     problems = Problems(name)
     ball = read_sensitivity(problems, given)
-    read_budget(problems, given["epsilon"], given["delta"], given["relation"])
+    within = given.get("within")
+    sought = within is not None and given["epsilon"] is None
+    read_budget(problems, 1.0 if sought else given["epsilon"], given["delta"], given["relation"])
+    accuracy = [name for name in _ACCURACY if within is not None]
+    if accuracy:
+        read_accuracy(problems, given["epsilon"], *(given[name] for name in accuracy))
+    elif "level" in given:
+        problems.number("--level", given["level"], low=0.0, high=1.0, **_OPEN)
+        if given["simultaneous"]:
+            problems.add("--simultaneous: expected --within beside it, got none")
     require_name(problems, "error", given["error"], ERRORS)
     if given["family"] is not None:
         require_name(problems, "family", given["family"], METHOD_FAMILIES)
-    times = given.get("times")
+    times = given["times"]
     good = times is None or (isinstance(times, int) and times >= 1)
     problems.require(good, "--times", "a whole number of at least 1", times)
-    if given.get("certificate") and times not in {None, 1}:
-        problems.add("--certificate: expected none beside --times, as it would be of one release")
     if ball is not None and given["integer"]:
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     more = [name for name in ("family", "integer", "times") if given.get(name) is not None]
-    names = ("epsilon", "delta", "error", *more)
+    names = (*(accuracy or ["epsilon"]), "delta", "error", *more)
     return ball, {name: given[name] for name in names}
 
 
 def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
     """The request as data."""
-    names = ("epsilon", "delta", "error", "relation", "family", "integer")
+    names = ["epsilon", "delta", "error", "relation", "family", "integer"]
+    names += [name for name in _ACCURACY if name in given]
     asked = {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
-    return asked | ({"times": given["times"] or 1} if "times" in given else {})
+    return asked | {"times": given["times"] or 1}
 
 
 def _row(found: Mechanism) -> dict[str, Any]:
@@ -101,6 +114,15 @@ def _asked_error(found: Mechanism) -> list[tuple[str, str]]:
     return [(name, f"{found.error:.4g}, expected")] if name else []
 
 
+def _within(found: Mechanism, level: float) -> tuple[str, str]:
+    """How far numbers are off, in words."""
+    words = f"{found.request.mean(found.interval(level)[1]):.4g}, each coordinate by itself"
+    if found.dimension > 1:
+        most = max(found.interval(level, simultaneous=True)[1].tolist())
+        words += f"; {most:.4g}, all of them together"
+    return f"{100.0 * level:.6g} % within", words
+
+
 def _left_out(reasons: dict[str, str]) -> list[str]:
     """Notes on mechanisms that are not in the answer, by the reason."""
     notes = []
@@ -110,6 +132,11 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
     return notes
 
 
+_times_option = click.option(
+    "--times", type=WHOLE, metavar="N", help="Noise of N releases that keep it together."
+)
+
+
 @click.command()
 @sensitivity_options
 @budget_options
@@ -117,7 +144,21 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 @_family_option
 @integer_option
 @click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
-@click.option("--times", type=WHOLE, metavar="N", help="Noise of N releases that keep it together.")
+@_times_option
+@click.option(
+    "--within",
+    type=NUMBER,
+    metavar="T",
+    help="In the place of --epsilon: the least epsilon that keeps each number within T.",
+)
+@click.option(
+    "--level",
+    type=NUMBER,
+    default=0.95,
+    show_default=True,
+    help="The probability of --within, and of what is shown.",
+)
+@click.option("--simultaneous", is_flag=True, help="With --within: all numbers together.")
 @certificate_option
 @json_option
 def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
@@ -142,14 +183,21 @@ def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
         ("standard deviation", f"{found.std:.4g}"),
         ("variance", f"{found.variance:.4g}, mean over {ball.dimension} coordinates"),
         *_asked_error(found),
-        ("95 % within", f"{found.half_width:.4g}, each coordinate by itself"),
+        _within(found, given["level"]),
         ("delta", f"at most {upper(found.delta)}, certified"),
         ("floor", f"{found.request.floor_words} {lower(found.floor)}{_ratio(found)}"),
         ("promise", found.promise),
         ("in Python", f"best({ball!r}, {call}{more})"),
     ]
     title = f"noise of minimum {found.request.error} for {ball!r}"
-    data = {"request": _asked(ball, given), **_row(found), "left_out": found.left_out}
+    ends = {one: found.interval(given["level"], simultaneous=one)[1] for one in (False, True)}
+    data = {
+        "request": _asked(ball, given),
+        "epsilon": found.epsilon,
+        **_row(found),
+        "interval": {"level": given["level"], "each": ends[False], "together": ends[True]},
+        "left_out": found.left_out,
+    }
     show(Answer(title, ("", ""), rows, _left_out(found.left_out), data), as_json=as_json)
 
 
@@ -160,6 +208,7 @@ def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
 @_family_option
 @integer_option
 @click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
+@_times_option
 @plot_option
 @json_option
 def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: ANN401
@@ -192,6 +241,7 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
         *_left_out(table.left_out),
     ]
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
+    budget += f" for {given['times']} releases together" if (given["times"] or 1) > 1 else ""
     title = f"noise for {ball!r}, {budget}: best {given['error']} first"
     data = {
         "request": _asked(ball, given),

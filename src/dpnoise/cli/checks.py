@@ -210,6 +210,7 @@ def _confirmed(found: Verification) -> dict[str, Any]:
         "noise": one.noise,
         "sensitivity": one.sensitivity,
         "relation": one.relation,
+        "times": one.times,
         "promise": one.promise,
         "epsilon": epsilon,
         "delta": {"lower": str(one.lower), "upper": str(one.upper)},

@@ -17,7 +17,7 @@ from dpnoise.mechanisms.accuracy import LEVEL, read_accuracy
 from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
-from dpnoise.mechanisms.repeated import Account, repeated
+from dpnoise.mechanisms.repeated import Account, first_of, gaussian_rows, pure_rows, repeated
 from dpnoise.mechanisms.request import SUBJECT, Request, read_request
 from dpnoise.privacy.odometer.ledger import Ledger
 
@@ -208,6 +208,7 @@ class Comparison(EqualByValue):
         """What was asked, and what the numbers are."""
         request = self.request
         budget = f"epsilon = {request.epsilon:g}, delta = {request.delta:g}"
+        budget += f" for {request.times} releases together" * (request.times > 1)
         return f"K = {request.dimension}, {budget}: best {request.error} first; errors are means"
 
     def _notes(self) -> list[str]:
@@ -225,7 +226,8 @@ class Comparison(EqualByValue):
     @property
     def promise(self) -> str:
         """The budget that every row keeps, in one sentence, with the relation of the set."""
-        return self.request.sensitivity.promise(self.request.epsilon, self.request.delta)
+        request = self.request
+        return request.sensitivity.promise(request.epsilon, request.delta, request.times)
 
     @property
     def floor(self) -> float:
@@ -302,6 +304,7 @@ def compare(
     family: str | None = None,
     integer: bool | None = None,
     exhaustive: bool = True,
+    times: int = 1,
 ) -> Comparison:
     """Table of every mechanism for a sensitivity set, best first.
 
@@ -337,6 +340,8 @@ def compare(
     exhaustive : bool, default True
         Whether to include mechanisms that take a second or more, or gain next to nothing. Which
         these are depends on the request alone; those left out are named in `left_out`.
+    times : int, default 1
+        How many releases, each with fresh noise, the guarantee is for together, as for `best`.
 
     Returns
     -------
@@ -382,7 +387,10 @@ def compare(
         family=family,
         families=METHOD_FAMILIES,
         integer=integer,
+        times=times,
     )
+    if request.times > 1:
+        return _all_repeated(request, exhaustive, family)
     return _compared(request, exhaustive, family)
 
 
@@ -537,19 +545,47 @@ def _repeated(
 
     def without_delta(one: Request) -> list[Mechanism]:
         try:
-            table = _compared(one, exhaustive, family)
+            first = _best(one, exhaustive, family)
+            return [first, *_compared(one, exhaustive, family)]
         except RuntimeError:
             return []
-        first = _best(one, exhaustive, family)
-        return [first, *(row for row in table if row.whole or one.integer is not True)]
 
-    found = repeated(request, account, family, without_delta)
-    total = Ledger().plus(found.spending(), request.times)
+    found = first_of(request, repeated(request, account, family, without_delta))
     if budget is None:
-        delta = account.exact.delta_of(total, request.epsilon, request.delta)
-        return replace(found, delta=min(delta, request.delta))
+        return account.certified(found)
+    total = Ledger().plus(found.spending(), request.times)
     epsilon = account.exact.epsilon_of(total, request.delta)
     return replace(found, request=replace(request, epsilon=epsilon))
+
+
+def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Comparison:
+    """The best noise of every mechanism for several releases together."""
+    account = Account.of(request)
+    tables: dict[float, Comparison | None] = {}
+
+    def table(one: Request) -> Comparison | None:
+        if one.epsilon not in tables:
+            try:
+                tables[one.epsilon] = _compared(one, exhaustive, family)
+            except RuntimeError:
+                tables[one.epsilon] = None
+        return tables[one.epsilon]
+
+    rows = list(gaussian_rows(request, account, family))
+    left_out: dict[str, str] = {}
+    first = table(account.shared(request))
+    for name in [] if first is None else [row.name for row in first]:
+
+        def named(one: Request, name: str = name) -> list[Mechanism]:
+            return [row for row in table(one) or () if row.name == name]
+
+        found = pure_rows(request, account, (), named)
+        rows += [min(found, key=lambda row: row.error)] if found else []
+        if not found:
+            left_out[name] = "no account of several releases is known for it"
+    first_of(request, rows)
+    left_out |= first.left_out if first else {}
+    return Comparison(tuple(_ranked([account.certified(row) for row in rows])), left_out, request)
 
 
 def planned(

@@ -44,7 +44,6 @@ from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger, ledger_in, spending_of
 from dpnoise.privacy.profile import response_delta
-from dpnoise.sensitivity.relation import promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -388,10 +387,7 @@ class Mechanism(EqualByValue):
     @property
     def promise(self) -> str:
         """The guarantee in one sentence; it says so if the set states no relation."""
-        if self.times == 1:
-            return self.sensitivity.promise(self.epsilon, self.delta)
-        change = f"{self.sensitivity.words}, released {self.times} times"
-        return promise(self.relation, change, self.epsilon, self.delta)
+        return self.sensitivity.promise(self.epsilon, self.delta, self.times)
 
     def spending(self) -> Ledger:
         """What one release costs a `Budget`: by the account of the noise, and as certified.

@@ -71,22 +71,35 @@ class Account(NamedTuple):
         exact = ExactAccount(budget.epsilon, budget.delta)
         return cls(lambda one: budget._allows(one, times), budget.remaining(), exact)  # noqa: SLF001
 
+    def shared(self, request: Request) -> Request:
+        """One release without delta, at a share of epsilon that basic composition allows."""
+        share = self.left / request.times * (1.0 - 2.0**-48)
+        return replace(request, epsilon=share, delta=0.0, times=1)
+
+    def certified(self, row: Mechanism) -> Mechanism:
+        """A row with what is known of the delta of all releases together."""
+        request = row.request
+        total = Ledger().plus(row.spending(), request.times)
+        delta = self.exact.delta_of(total, request.epsilon, request.delta)
+        return replace(row, delta=min(delta, request.delta))
+
 
 def repeated(
     request: Request,
     account: Account,
     family: str | None,
     without_delta: Callable[[Request], Sequence[Mechanism]],
-) -> Mechanism:
-    """The noise of least error for `request.times` releases; RuntimeError if there is none.
+) -> list[Mechanism]:
+    """Noise for `request.times` releases, the one of least error among it.
 
     `without_delta` finds noise for a request, best first.
     """
-    rows = []
-    if family in (None, *_GAUSSIAN) and request.delta > 0.0:
-        rows = _gaussian_rows(request, account, family)
-    if family not in _GAUSSIAN and request.epsilon > 0.0:
-        rows += _pure_rows(request, account, rows, without_delta)
+    rows = gaussian_rows(request, account, family)
+    return [*rows, *pure_rows(request, account, rows, without_delta)]
+
+
+def first_of(request: Request, rows: Sequence[Mechanism]) -> Mechanism:
+    """The row of the least error; RuntimeError if there is none."""
     if not rows:
         message = (
             f"noise for {request.sensitivity!r}: nothing found that keeps epsilon="
@@ -137,8 +150,10 @@ def _scaled(noise: RealVectorNoise, factor: float) -> RealVectorNoise | None:
     return noise.scaled(factor) if isinstance(noise, JointNoise) else None
 
 
-def _gaussian_rows(request: Request, account: Account, family: str | None) -> list[Mechanism]:
-    """Gaussian noise of the families that are asked for."""
+def gaussian_rows(request: Request, account: Account, family: str | None) -> list[Mechanism]:
+    """Gaussian noise of the families that are asked for, if there is a delta for it."""
+    if family not in (None, *_GAUSSIAN) or request.delta == 0.0:
+        return []
     one = replace(request, times=1, integer=False)
     methods = [m for m in METHODS if m.family in ((family,) if family else _GAUSSIAN)]
     rows = []
@@ -172,7 +187,7 @@ def _whole(row: Mechanism) -> Mechanism:
     return rounded if row.request.integer or rounded.error <= _WHOLE * row.error else row
 
 
-def _pure_rows(
+def pure_rows(
     request: Request,
     account: Account,
     rivals: Sequence[Mechanism],
@@ -188,7 +203,7 @@ def _pure_rows(
                 return replace(row, request=request)
         return None
 
-    share = account.left / request.times * (1.0 - 2.0**-48)
+    share = account.shared(request).epsilon
     if share <= 0.0:
         return []
     first = at(share)

@@ -30,9 +30,8 @@ from dpnoise.releases.records import clamped, count_true, read_numbers, read_rec
 from dpnoise.releases.released import Released
 from dpnoise.releases.sums import noisy, read_grid
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.contributions import power_below, read_bounds
-from dpnoise.sensitivity.relation import REPLACE_ONE
+from dpnoise.sensitivity.relation import REPLACE_ONE, number_words
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -102,7 +101,7 @@ def count(
     entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
     value = noisy(number, noise, None, request.entropy)
-    sentence = request.promise(AtMost(1, 1, contribution).words)
+    sentence = request.promise(f"in one count, by at most {contribution}")
     return _answer(value, noise, entry, sentence, **request.said)
 
 
@@ -231,7 +230,7 @@ def total(
     size = Fraction(change) * Fraction(unit)
     if mean:
         exact, size = exact / numbers.size, size / numbers.size
-    return _released(exact, as_double_above(size), request)
+    return _released(exact, as_double_above(size), request, "mean" if mean else "sum")
 
 
 def _exact_sum(steps: Array) -> int:
@@ -245,6 +244,7 @@ def _released(
     exact: Fraction,
     sensitivity: float,
     request: ReleaseRequest,
+    noun: str,
 ) -> Released:
     """An exact rational number with continuous noise."""
     from dpnoise.releases.continuous import Uniform, multiple  # noqa: PLC0415 - brings flint
@@ -266,7 +266,7 @@ def _released(
         uniform=Uniform(int(entropy.words(1)[0]), entropy),
     )
     value = float(number * Fraction(step))
-    promise = request.promise(LInf(sensitivity).words)
+    promise = request.promise(f"in one {noun}, by at most {number_words(sensitivity)}")
     return Released(value, noise, entry, promise, step, **request.said)
 
 

@@ -18,13 +18,15 @@ the two P(A) - e^epsilon P'(A) <= max(f, f') + delta_1 by the same steps. (Korol
 Mishra & Ntoulas, "Releasing search queries and clicks privately", WWW 2009.)
 
 A category is named as it is written in the data. So two records are in one category if type and
-text are the same, and of lists only text, numbers, bools, bytes and dates count.
+text are the same, and of lists only text, numbers, bools, bytes and dates count. An integer of more
+digits than Python writes is in none.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +150,9 @@ def _key(record: Any) -> tuple[str, str] | None:  # noqa: ANN401
     """What tells a category from all others: its type and text; None for what is no category."""
     if type(record) not in _NAMED and not isinstance(record, dt.datetime):
         return None
-    return None if is_missing(record) else (type(record).__name__, repr(record))
+    with suppress(Exception):  # an integer of too many digits, or a time in a zone of the user
+        return None if is_missing(record) else (type(record).__name__, repr(record))
+    return None
 
 
 def _counted(rows: Iterable[tuple[Any, Any]], m: int) -> tuple[dict[Any, int], dict[Any, Any]]:

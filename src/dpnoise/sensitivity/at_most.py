@@ -77,6 +77,11 @@ class FewEntries(Sensitivity):
         return Fraction(self.each)
 
     @property
+    def _noun(self) -> str:
+        """What one of the numbers is called: a person adds more than 1, or less, to sums alone."""
+        return "count" if self.each == 1.0 else "sum"
+
+    @property
     def l1(self) -> float:
         """The largest l1 norm."""
         return self.moved * self.each
@@ -234,8 +239,8 @@ class AtMost(FewEntries):
         """What one person changes, in words."""
         size = number_words(self.each)
         if self.of == 1:
-            return f"in one count, by at most {size}"
-        return f"in at most {self.m} of {self.of} counts, each by at most {size}"
+            return f"in one {self._noun}, by at most {size}"
+        return f"in at most {self.m} of {self.of} {self._noun}s, each by at most {size}"
 
     def _log_volume(self) -> float:
         """The logarithm of the volume, by S."""

@@ -220,13 +220,15 @@ class Sensitivity(ABC):
     def words(self) -> str:
         """What one person changes, in words: 'in at most 3 of 12 counts, each by at most 1'."""
 
-    def promise(self, epsilon: float, delta: float) -> str:
+    def promise(self, epsilon: float, delta: float, times: int = 1) -> str:
         """The sentence that states a guarantee for this set.
 
         Parameters
         ----------
         epsilon, delta : float
             The guarantee.
+        times : int, default 1
+            How many releases it is for together.
 
         Returns
         -------
@@ -239,7 +241,8 @@ class Sensitivity(ABC):
         >>> LInf(1.0, of=2, relation="add-remove").promise(1.0, 0.0)
         'one person more or less, in 2 numbers, each by at most 1: epsilon = 1, delta = 0'
         """
-        return promise(self.relation, self.words, epsilon, delta)
+        more = f", released {times} times" if times > 1 else ""
+        return promise(self.relation, self.words + more, epsilon, delta)
 
     @property
     @abstractmethod

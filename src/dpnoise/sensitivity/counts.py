@@ -193,21 +193,26 @@ class Counts(FewEntries):
         return Differences(self.of, up, down, self.moved, self.each, self.whole, self.exactly)
 
     @property
+    def _noun(self) -> str:
+        """What one of the numbers is called."""
+        return super()._noun if self.whole else "sum"
+
+    @property
     def words(self) -> str:
         """What one person changes, in words."""
-        size = number_words(self.each)
+        size, noun = number_words(self.each), self._noun
         if self.exactly and self.each != 1.0:
-            return f"both adding {size} to exactly {self.m} of {self.of} counts"
+            return f"both adding {size} to exactly {self.m} of {self.of} {noun}s"
         by = "by at most 1" if self.each == 1.0 else f"by a whole number up to {size}"
         if not self.whole and not self.exactly:
             by = f"by any amount up to {size}"
         if self.exactly:
-            return f"both in exactly {self.m} of {self.of} counts, each count {by}"
+            return f"both in exactly {self.m} of {self.of} {noun}s, each {noun} {by}"
         if self.of == 1:
-            return f"in one count, {by}"
+            return f"in one {noun}, {by}"
         if self._is_added:
-            return f"in at most {self.m} of {self.of} counts, each {by}"
-        return f"both in at most {self.m} of {self.of} counts, each count {by}"
+            return f"in at most {self.m} of {self.of} {noun}s, each {by}"
+        return f"both in at most {self.m} of {self.of} {noun}s, each {noun} {by}"
 
     def __repr__(self) -> str:
         """The call that makes the set."""

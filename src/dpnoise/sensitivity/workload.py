@@ -436,6 +436,25 @@ class Workload(Sensitivity):
         return sparse.csc_array(self.W @ self.changes)
 
     @cached_property
+    def _sizes(self) -> Any:  # noqa: ANN401  (of SciPy)
+        """The |d_i| from above, of the columns: what sums of several entries may have lost."""
+        found = abs(self._columns)
+        if not self._loses:
+            return found
+        return found + self._loses * self._added
+
+    @cached_property
+    def _added(self) -> Any:  # noqa: ANN401  (of SciPy)
+        """The columns with all entries of W and all changes taken without a sign."""
+        return sparse.csc_array(abs(self.W) @ abs(self.changes))
+
+    @cached_property
+    def _loses(self) -> float:
+        """The rounding of a sum of entries over their sum; 0 for that of two, as of its result."""
+        terms = int(np.max(np.diff(self.changes.indptr)))
+        return 2.0**-52 * terms if terms > 2 and not self._is_whole else 0.0
+
+    @cached_property
     def gram(self) -> Array:
         """W'W, shape (n, n)."""
         return self._gram_of(np.ones(self.dimension))
@@ -470,7 +489,7 @@ class Workload(Sensitivity):
     @property
     def differences(self) -> ListedDifferences:
         """The columns, their differences or sums."""
-        moved = int(np.max(np.diff(self._columns.indptr)))
+        moved = int(np.max(np.diff(self._sizes.indptr)))
         size = float(np.max(self.box))
         K = self.dimension
         return ListedDifferences(K, moved, moved, moved, size, self._is_whole, True, self._columns)
@@ -489,6 +508,8 @@ class Workload(Sensitivity):
     @cached_property
     def box(self) -> Array:
         """The largest change of each answer, shape (K,)."""
+        if self._loses:
+            return self._sizes.max(axis=1).toarray().ravel() * self._up
         parts = [self.cells.support(some) for _, some in self.dense_rows()]
         return np.concatenate(parts) * (1.0 if self._is_whole else self._up)
 
@@ -499,7 +520,7 @@ class Workload(Sensitivity):
 
     def _sums(self, power: int) -> float:
         """The largest sum of |d_i|^power over the differences, rounded up."""
-        total = float(np.max(np.asarray((abs(self._columns) ** power).sum(axis=0))))
+        total = float(np.max(np.asarray((self._sizes**power).sum(axis=0))))
         return total if self._is_whole and total < 2.0**53 else total * self._up
 
     @cached_property
@@ -515,10 +536,12 @@ class Workload(Sensitivity):
 
     @cached_property
     def extreme_point(self) -> Array:
-        """The difference of the largest l2 norm, shape (K,)."""
+        """The difference of the largest l2 norm, or a little less of it, shape (K,)."""
         sizes = np.asarray((self._columns**2).sum(axis=0)).ravel()
-        found: Array = self._columns[:, [int(np.argmax(sizes))]].toarray().ravel()
-        return found
+        at = [int(np.argmax(sizes))]
+        found: Array = self._columns[:, at].toarray().ravel()
+        lost = self._sizes[:, at].toarray().ravel() - np.abs(found)
+        return np.sign(found) * np.maximum(np.abs(found) - 2.0 * lost, 0.0)
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The largest sum over the differences, rounded up."""
@@ -528,13 +551,13 @@ class Workload(Sensitivity):
         if unit == 0:
             return Fraction(0)
         each = np.array([float(w / unit) for w in weights])
-        terms = sparse.diags_array(each) @ abs(self._columns)
+        terms = sparse.diags_array(each) @ self._sizes
         total = float(np.max(np.asarray((terms**power).sum(axis=0)))) * self._up
         return above(Fraction(total) * unit**power)
 
     def vertices(self) -> Array | None:
-        """The differences, one of each pair, shape (N, K), if they take little memory."""
-        if math.prod(self._columns.shape) > _CHUNK:
+        """The differences, one of each pair, shape (N, K), if they are exact and few."""
+        if self._loses or math.prod(self._columns.shape) > _CHUNK:
             return None
         found: Array = self._columns.T.toarray()
         return found
@@ -585,7 +608,11 @@ class Workload(Sensitivity):
     def _support(self, a: Array) -> Array:
         """The support function of the cells at W'a."""
         flat = a.reshape(-1, self.dimension)
-        return np.asarray(self.cells.support(flat @ self.W)).reshape(a.shape[:-1])
+        found = np.asarray(self.cells.support(flat @ self.W))
+        if self._loses:
+            share = self._loses + 2.0**-52 * self.dimension
+            found = found + share * (np.abs(flat) @ self._added.max(axis=1).toarray().ravel())
+        return found.reshape(a.shape[:-1])
 
     def _scaled(self, factor: float) -> Self:
         """The set of `factor` W."""

@@ -45,8 +45,6 @@ IMAGES = {
     "figure-3a": "flipped-huber-2023/figure-3a",
     "gain": "flipped-huber-2023/gain",
     "heat-map": "balle-wang-2018/figure-2",
-    "joint-noise": "flipped-huber-2023/joint-noise",
-    "limit": "flipped-huber-2023/limit",
     "table-3": "flipped-huber-2023/table-3",
 }
 STAMP = ("machine", "packages")  # of provenance.json

@@ -126,6 +126,14 @@ def copies_in(folder: Path, table: str, files: Iterable[str]) -> list[Path]:
     return list(dict.fromkeys(path for path in paths if path.is_file()))
 
 
+# What is prepared, and who reads it, by the folder below data/prepared.
+_FUNCTIONS = {
+    "": ("sets.dataset_contents", "sets.read_prepared"),
+    "city": ("city.city_contents", "city.read_city"),
+    "images": ("images.images_contents", "images.read_images"),
+}
+
+
 class Sources:
     """Local copies of the data sets, cities and images of a run, by name below data/prepared.
 
@@ -133,7 +141,8 @@ class Sources:
     what a copy holds is seen when it is read.
     """
 
-    def __init__(self, data: Any) -> None:  # noqa: ANN401 - the section `data` of the config
+    def __init__(self, config: Any) -> None:  # noqa: ANN401 - the model is made at run time
+        data, self._config = config.data, config
         self.told = {"cache": data.cache, "source": data.source, "offline": data.offline}
         self._places = places_of("data/registry.yaml", cache=data.cache, source=data.source)
         self._entries: dict[str, str] = {}
@@ -155,9 +164,20 @@ class Sources:
         """Sorted names of all data."""
         return sorted(self._files)
 
-    def digest(self, name: str) -> str:
-        """Digest of what the registry says of the content of a set."""
-        return self._entries[name]
+    def fetching(self, name: str) -> dict[str, Any]:
+        """Call that prepares a set, with the digest of what the registry says of its content."""
+        kind, _, short = name.rpartition("/")
+        told: dict[str, Any] = {"name": short}
+        if kind == "city":
+            own = self._config.balle_wang_2018
+            names = {"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
+            told = {"hours": own.hours, **own.city.model_dump(include=names)}
+        function = f"dpnoise_papers.data.{_FUNCTIONS[kind][0]}"
+        return {"function": function, "told": told, "entry": self._entries[name]}
+
+    def reader(self, name: str) -> str:
+        """Full name of the function that reads a prepared set."""
+        return f"dpnoise_papers.data.{_FUNCTIONS[name.rpartition('/')[0]][1]}"
 
     def copies(self, name: str) -> list[str]:
         """Paths of the files that may hold the tables of a set."""

@@ -31,12 +31,9 @@ DENSITIES = (
 LOSSES = (
     Item(
         id="table-1",
-        caption="The five cases of the exact scalar profile (13) by the two ratios that decide "
-        "between them; each printed range is filled. For each case and each border (black) the "
-        "formula as printed, at 50 digits, was compared with our profile at random parameters; a cross would mark a "
-        "trial that contradicts the table.",
+        caption="The five cases of the exact scalar profile (13) and the borders between them: the "
+        "formula as printed, at 50 digits, beside our profile at random parameters.",
         table=Table(function=".tables.privacy.published_cases"),
-        figure=Figure(function=".figures.privacy.table_1"),
         page=Page(function=".figures.privacy.table_1_page", formats=("md", "tex")),
     ),
     Item(
@@ -92,20 +89,11 @@ VARIANCES = (
     ),
     Item(
         id="limit",
-        caption="How far each mechanism is above the minimum that any additive noise needs, which "
-        "linear programs bound from both sides: the variance and the mean absolute error by "
-        "epsilon, for pure privacy and the paper's delta, and where a mechanism is certainly "
-        "within 1 %. limit-supplement shows the other deltas.",
+        caption="Where each mechanism is certainly within 1 % of the minimum that any additive noise "
+        "needs, which linear programs bound from both sides: the variance and the mean absolute "
+        "error by epsilon and delta.",
         table=Table(function=".tables.limit.limit", alone=True),
-        figure=Figure(function=".figures.limit.limit"),
-        page=Page(function=".figures.limit.limit_page", reads=("limit", "limit-within")),
-    ),
-    Item(
-        id="limit-supplement",
-        more=True,
-        caption="How far each mechanism is above the minimum that any additive noise needs, as "
-        "in limit, for all other deltas.",
-        figure=Figure(function=".figures.limit.limit_supplement", reads=("limit",)),
+        page=Page(function=".tables.limit.limit_page", reads=("limit", "limit-within")),
     ),
     Item(
         id="limit-within",
@@ -173,20 +161,6 @@ DIMENSIONS = (
         "largest.",
         table=Table(function=".tables.variances.gain_by_dimension", alone=True),
         figure=Figure(function=".figures.variances.gain"),
-    ),
-)
-JOINT = (
-    Item(
-        id="joint-noise",
-        more=True,
-        caption="Beyond the paper: variance per coordinate against the number K of coordinates, each "
-        "of which may change by 1, and a floor that no additive noise is below (grey area). Below, "
-        "the same over the floor. Joint noise is the best that was found, in the norm of the box "
-        "of all changes, abs(d_i) <= 1 for every i, and for more coordinates in that of the l2 ball "
-        "around it; for one coordinate it is the scalar staircase. The floor need not be attained. It is "
-        "the largest of several bounds, and has a kink where another of them becomes the largest.",
-        table=Table(function=".tables.joint.joint_noise", reads=("gain",)),
-        figure=Figure(function=".figures.joint.joint_noise"),
     ),
 )
 TABLE_3 = (
@@ -257,10 +231,6 @@ STATEMENTS = (
         table=Table(function=".tables.privacy.algorithm_2"),
     ),
     Item(
-        id="theorem-8-search",
-        table=Table(function=".tables.privacy.theorem_8_search", alone=True),
-    ),
-    Item(
         id="theory",
         table=Table(function=".theory.statements.theory", alone=True),
     ),
@@ -268,17 +238,9 @@ STATEMENTS = (
         id="counterexamples",
         table=Table(function=".theory.counterexamples.counterexamples"),
     ),
-    Item(
-        id="lemma-7",
-        caption="Both sides of Lemma 7 of flipped-huber-2023 for differences d = (r, ..., r): "
-        "where ||d||_2 is below Delta_2 the probability falls below what the lemma says it "
-        "exceeds.",
-        table=Table(function=".theory.counterexamples.lemma_7"),
-        figure=Figure(function=".figures.privacy.lemma_7"),
-    ),
 )
 
 PAPER = Paper(
     id="flipped-huber-2023",
-    items=(*DENSITIES, *LOSSES, *VARIANCES, *DIMENSIONS, *JOINT, *TABLE_3, *STATEMENTS),
+    items=(*DENSITIES, *LOSSES, *VARIANCES, *DIMENSIONS, *TABLE_3, *STATEMENTS),
 )

@@ -183,12 +183,6 @@ class Gain(Section):
         return self
 
 
-class JointNoise(Section):
-    """Joint noise by dimension; `budgets` (epsilon, delta) are some of those of `gain`."""
-
-    budgets: Distinct[tuple[Epsilon, Delta]]
-
-
 class Remark(Section):
     """Budgets of one sentence of the paper: several epsilons at one delta."""
 
@@ -344,27 +338,6 @@ class Algorithm2(Section):
     nodes: Annotated[int, Field(ge=3, le=10_000)]
 
 
-class Theorem8Search(Seeded):
-    """The search for neighbours that break Theorem 8.
-
-    Attributes
-    ----------
-    dimensions : tuple of int
-        K, the number of coordinates.
-    shapes : tuple of float
-        Smallest alpha / gamma that the adversary may take, one search for each.
-    trials : int
-        Random parameters per dimension, kind of neighbour and smallest shape.
-    steps : int
-        Evaluations of each of three descents from the worst of them.
-    """
-
-    dimensions: Dimensions
-    shapes: Distinct[Annotated[float, Field(ge=0, le=10)]]
-    trials: Annotated[int, Field(ge=3, le=1_000_000)]
-    steps: Trials
-
-
 class Theory(Seeded):
     """How many random parameters each statement is tried on; slow checks take a part of them."""
 
@@ -375,15 +348,6 @@ class Counterexamples(Section):
     """How many significant digits each value has."""
 
     digits: Annotated[int, Field(ge=5, le=60)]
-
-
-class Lemma7(Section):
-    """Both sides of Lemma 7 at `points` differences of neighbours, for one noise and epsilon."""
-
-    alpha: Sensitivity
-    gamma: Sensitivity
-    epsilon: Epsilon
-    points: Annotated[int, Field(ge=2, le=100_000)]
 
 
 class Settings(Section):
@@ -401,15 +365,12 @@ class Settings(Section):
     algorithm_2: Algorithm2
     remark_1: Remark
     identification: Remark
-    theorem_8_search: Theorem8Search
     gain: Gain
-    joint_noise: JointNoise
     figure_5: LossAndBound
     figure_6: ProfilesAtOneVariance
     figure_7: LossesAtOneScale
     theory: Theory
     counterexamples: Counterexamples
-    lemma_7: Lemma7
     limit: Limit
     table_3: Table3
 
@@ -420,10 +381,4 @@ class Settings(Section):
             raise ValueError("figure_4a, figure_4b: expected one dimension in each")
         if (set(one.deltas), set(one.epsilons)) != (set(two.deltas), set(two.epsilons)):
             raise ValueError("figure_4a, figure_4b: expected the same deltas and epsilons")
-        return self
-
-    @model_validator(mode="after")
-    def _budgets_of_joint_noise_are_those_of_gain(self) -> Settings:
-        if unknown := set(self.joint_noise.budgets) - set(self.gain.budgets):
-            raise ValueError(f"joint_noise.budgets: expected budgets of gain, got {unknown}")
         return self

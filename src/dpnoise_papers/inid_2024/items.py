@@ -89,15 +89,7 @@ PAPER = Paper(
         ),
         Item(
             id="laplace-or-gaussian",
-            caption="Beyond the paper: the number of coordinates from which optimal Laplace noise "
-            "has a greater mean squared error than optimal Gaussian noise, against epsilon, for "
-            "three delta of the Gaussian. Triangles stand for budgets at which it has not in any "
-            "dimension: all of them for exponential sensitivities at delta = 1e-6 and 1e-9, and "
-            "those from epsilon = 1.2 on at 1e-3. The circle is the K that the paper prints.",
             table=Table(function=".tables.profiles.laplace_against_gaussian"),
-            figure=Figure(
-                function=".figures.profiles.crossovers", printed=("laplace-or-gaussian",)
-            ),
         ),
         Item(
             id="table-2",
@@ -125,12 +117,7 @@ PAPER = Paper(
         ),
         Item(
             id="algorithm-1",
-            caption="How often Algorithm 1 halves its bracket, over epsilon and delta. Left as "
-            "printed, with an absolute tolerance of 1e-12: in the brown region it has no upper "
-            "end. Right with the bracket that is always valid and a relative tolerance. The "
-            "vertical axis is even in the log odds of delta.",
             table=Table(function=".tables.bisection.bisection"),
-            figure=Figure(function=".figures.profiles.bisection"),
         ),
         Item(
             id="corollary-6",
@@ -230,13 +217,6 @@ PAPER = Paper(
                 parts="table_4_digits.cells",
             ),
             page=Page(function=".figures.table_4.accuracies"),
-        ),
-        Item(
-            id="table-4-digits-gains",
-            extra="deep",
-            table=Table(
-                function=".table_4.training.table_4_gains", settings=(), reads=("table-4-digits",)
-            ),
         ),
         Item(
             id="table-4-digits-groups",

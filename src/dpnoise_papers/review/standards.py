@@ -12,8 +12,7 @@ import yaml
 
 from dpnoise_papers.config import places
 from dpnoise_papers.data.registry import read_cities, read_registry
-from dpnoise_papers.making import file_digest
-from dpnoise_papers.result_files import write_text
+from dpnoise_papers.result_files import file_digest, write_text
 from dpnoise_papers.review.model import read_provenance
 
 if TYPE_CHECKING:

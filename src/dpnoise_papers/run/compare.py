@@ -1,7 +1,4 @@
-"""Comparison of two folders of results, file by file and column by column.
-
-A change of the code that should move no number is checked by it: `dpnoise-papers compare OLD NEW`.
-"""
+"""Comparison of two folders of results, such as an author's and a reviewer's."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import pandas as pd
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 PROVENANCE = "provenance.json"  # it tells of date and machine
 
@@ -39,15 +36,12 @@ def compare(
     before, after = _files(Path(old)), _files(Path(new))
     if not before and not after:
         raise ValueError(f"compare: no files in {old} and {new}")
-    patterns = [PROVENANCE, *ignore]
     found = Comparison([], {}, [])
     for name in sorted(before | after):
-        if any(fnmatch(name, pattern) for pattern in patterns):
+        if any(fnmatch(name, pattern) for pattern in (PROVENANCE, *ignore)):
             found.ignored.append(name)
-        elif name not in after:
-            found.differing[name] = ["missing"]
-        elif name not in before:
-            found.differing[name] = ["new"]
+        elif name not in before or name not in after:
+            found.differing[name] = ["new" if name in after else "missing"]
         elif (Path(old) / name).read_bytes() == (Path(new) / name).read_bytes():
             found.same.append(name)
         else:
@@ -78,30 +72,15 @@ def _differences(old: Path, new: Path) -> list[str]:
     if not words and list(before) != list(after):
         words.append("columns in another order")
     for name in before.columns.intersection(after.columns):
-        words += _column(name, before[name], after[name])
-    return words or ["the same cells, written with other bytes"]
-
-
-def _column(name: str, before: pd.Series, after: pd.Series) -> Sequence[str]:
-    """Words on how the cells of two columns of one length differ."""
-    other = (before != after).to_numpy()
-    if not other.any():
-        return []
-    x, y = (
-        pd.to_numeric(cells[other], errors="coerce").to_numpy(dtype=float)
-        for cells in (before, after)
-    )
-    words = f"column {name!r}: {other.sum()} of {len(other)} cells differ"
-    numbers = np.isfinite(x) & np.isfinite(y)
-    if numbers.any():
-        x, y = x[numbers], y[numbers]
+        one, two = before[name], after[name]
+        x, y = (pd.to_numeric(cells, errors="coerce").to_numpy(float) for cells in (one, two))
         scale = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(float).tiny)
-        relative = np.abs(x / scale - y / scale)
-        place = np.flatnonzero(other)[np.flatnonzero(numbers)[np.argmax(relative)]]
-        told = f"{before.iloc[place]} before, {after.iloc[place]} now"
-        words += f", by at most {np.max(relative):.2g} of the value (row {place + 1}: {told})"
-    if not numbers.all():
-        place = np.flatnonzero(other)[np.flatnonzero(~numbers)[0]]
-        told = f"{before.iloc[place][:40]!r} before, {after.iloc[place][:40]!r} now"
-        words += f"; {np.sum(~numbers)} of them not as numbers (row {place + 1}: {told})"
-    return [words]
+        by = np.nan_to_num(np.abs(x / scale - y / scale), nan=np.inf)  # of what is no number
+        by[(one == two).to_numpy()] = -1.0
+        if np.any(by >= 0):
+            row = int(np.argmax(by))
+            how = f"by at most {by[row]:.2g} of the value" if by[row] < np.inf else "not as numbers"
+            told = f"row {row + 1}: {one[row][:40]!r} before, {two[row][:40]!r} now"
+            differ = f"{np.sum(by >= 0)} of {len(by)} cells differ"
+            words.append(f"column {name!r}: {differ}, {how} ({told})")
+    return words or ["the same cells, written with other bytes"]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import Requirement
 
 from dpnoise._version import __version__
-from dpnoise_papers.making import file_digest
+from dpnoise_papers.result_files import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -38,6 +38,7 @@ from dpnoise import (
     vector_profile,
     verify,
 )
+from dpnoise.certificates.checker import check
 from dpnoise.certificates.codec import digest_of
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
@@ -425,3 +426,49 @@ def test_a_set_without_a_line_in_the_codec_is_refused_by_name():
     for ball in (Own(1.0, of=2), Product(Own(1.0, of=2), L1(1.0))):
         with pytest.raises(ValueError, match=r"expected a set of kind l1.*got .*Own\(radius=1"):
             certify(Gaussian(3.0), ball, epsilon=1.0, relation="add-remove")
+
+
+VISITS = Counts(3, of=12, relation="add-remove")
+ONE_OF = Counts(1, of=3, relation="replace-one")
+YEARS = {
+    "by coordinate": (Box([1.0, 0.5], relation="add-remove"), {"delta": 1e-6}),
+    "correlated": (VISITS, {"delta": 1e-6}),
+    "without delta": (ONE_OF, {}),
+    "a staircase in the norm": (L2(1.0, of=3, relation="add-remove"), {}),
+    "Laplace with delta": (LInf(1.0, relation="add-remove"), {"delta": 0.01, "family": "laplace"}),
+}
+
+
+@pytest.mark.parametrize("name", YEARS)
+def test_a_certificate_is_for_all_releases(name, tmp_path):
+    ball, asked = YEARS[name]
+    found = best(ball, epsilon=1.0, times=52, **asked)
+    certificate = certify(found)
+    assert certificate.times == found.times == 52
+    assert certificate.promise.count("released 52 times") == 1
+    assert certificate.upper <= found.request.delta
+    certificate.write(tmp_path / "year.json")
+    assert verify(tmp_path / "year.json").independent == (name != "Laplace with delta")
+    text = certificate.to_json()
+    assert Certificate.from_json(text).to_json() == text
+    with pytest.raises(CertificateError, match=r"delta.upper: expected at least"):
+        verify(replace(certificate, times=53))
+    if certificate.lower > 0:  # of fewer releases it is too high
+        with pytest.raises(CertificateError, match=r"delta.lower: expected at most"):
+            verify(replace(certificate, times=51))
+
+
+def test_the_delta_of_several_releases_is_that_of_a_wider_gaussian():
+    found = certify(best(VISITS, epsilon=1.0, delta=1e-6, times=4))
+    wide = certify(found.noise, VISITS.scaled(2.0), 1.0)
+    assert float(wide.upper) == pytest.approx(float(found.lower), rel=1e-9)
+
+
+@pytest.mark.parametrize("times", [1, 0, -3, "52", True, 10**7, None])
+def test_a_number_of_releases_that_is_none_is_refused(times):
+    text = certify(best(ONE_OF, epsilon=1.0, times=52)).to_json()
+    wrong = changed(text, lambda content: content.update(times=times))
+    with pytest.raises(CertificateError):
+        Certificate.from_json(wrong)
+    with pytest.raises(ValueError, match="times: expected"):
+        check(wrong.encode())

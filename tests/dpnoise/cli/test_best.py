@@ -105,9 +105,54 @@ def test_noise_for_several_releases():
     with pytest.raises(BudgetExceededError):
         budget.spend(found)
     assert "times=12" in CliRunner().invoke(program, words.split()).stdout
+    table = data(words.replace("best", "compare") + " --quick")["mechanisms"]
+    rows = compare(ball, epsilon=1.0, delta=1e-6, times=12, exhaustive=False)
+    assert [row["variance"] for row in table] == [row.variance for row in rows]
     one = data(words.removesuffix(" --times 12"))
     assert one["request"]["times"] == 1
     assert one["variance"] < found.variance
+
+
+def test_the_certificate_of_several_releases_is_for_all_of_them(tmp_path):
+    words = "best --at-most 2 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove --times 12"
+    path = tmp_path / "year.json"
+    data(f"{words} --certificate {path}")
+    answer = data(f"verify {path}")["files"][0]
+    assert (answer["holds"], answer["times"], answer["independent"]) == (True, 12, True)
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_the_least_epsilon_for_an_accuracy(simultaneous):
+    words = "best --l1 1 --of 3 --relation add-remove --family laplace --within 4 --level 0.9"
+    words += " --simultaneous" * simultaneous
+    answer = data(words)
+    more = {"level": 0.9, "simultaneous": simultaneous, "family": "laplace"}
+    found = best(L1(1.0, of=3, relation="add-remove"), within=4.0, **more)
+    assert answer["epsilon"] == found.epsilon
+    shown = answer["interval"]["together" if simultaneous else "each"]
+    assert shown == found.interval(0.9, simultaneous=simultaneous)[1].tolist()
+    assert max(shown) == pytest.approx(4.0, rel=1e-5)
+    text = CliRunner().invoke(program, words.split()).stdout
+    assert f"90 % within         {min(answer['interval']['each']):.4g}, each" in text
+    assert f"{max(answer['interval']['together']):.4g}, all of them together" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            "--within -2 --epsilon 1 --level 3",
+            ("epsilon, within: expected one", "level: ", "within:"),
+        ),
+        ("--within x", ("within: expected a finite number",)),
+        ("--simultaneous --level 1", ("--epsilon: ", "--level: ", "--simultaneous: ")),
+    ],
+)
+def test_an_accuracy_that_cannot_be_is_named_with_all_other_problems(more, said):
+    done = CliRunner().invoke(program, f"best --l2 1 --of 2 --delta 2 {more}".split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    for part in ("delta: ", "--relation: ", *said):
+        assert part in done.stderr
 
 
 @pytest.mark.parametrize("times", ["0", "-3", "1.5", "x"])
@@ -117,7 +162,6 @@ def test_times_that_are_none_are_named_with_all_other_problems(times, tmp_path):
     assert (done.exit_code, done.stdout) == (2, "")
     for part in ("epsilon", "--relation", "--times: expected a whole number of at least 1, got"):
         assert part in done.stderr
-    assert "--certificate: expected none beside --times" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,6 +15,7 @@ from dpnoise import (
     Laplace,
     Product,
     best,
+    compare,
     gaussian_sigma,
 )
 from for_all import for_all
@@ -121,3 +122,30 @@ def test_products_count_equal_blocks():
     assert "52 times (in at most 3 of 12 counts, each by at most 1) and (" in many.words
     assert eval(repr(many), {"Product": Product, "Counts": Counts, "L2": L2}) == many  # noqa: S307
     assert np.size(many.box) == 52 * 12 + 2
+
+
+@for_all("sensitivity", SETS)
+@for_all(("delta", "integer"), [(0.0, None), (1e-6, None), (1e-6, False)])
+def test_the_table_has_every_mechanism_for_all_releases(sensitivity, delta, integer):
+    stated = {"relation": "add-remove"} if isinstance(sensitivity, list) else {}
+    asked = {"epsilon": 1.0, "delta": delta, "integer": integer, "times": 52, **stated}
+    table = compare(sensitivity, exhaustive=False, **asked)
+    found = best(sensitivity, **asked)
+    assert table[0].error <= found.error <= table[0].error * 1.01
+    errors = [row.error for row in table]
+    assert errors == pytest.approx(sorted(errors), rel=1e-4)
+    assert len({row.name for row in table}) == len(table) > 2
+    assert table.promise == found.promise
+    for row in table:
+        assert row.delta <= delta
+        budget = Budget(1.0, delta)
+        budget.spend(row, times=52)
+        with pytest.raises(BudgetExceededError):
+            budget.spend(row)
+        assert budget.epsilon_of() == pytest.approx(1.0, rel=2e-5)
+
+
+def test_a_table_of_no_mechanism_is_refused_as_by_best():
+    for ask in (best, compare):
+        with pytest.raises(RuntimeError, match=r"nothing found .* for 3 releases"):
+            ask(1.0, epsilon=1.0, family="gaussian", times=3)

@@ -165,8 +165,8 @@ SAID = {
     ("count", "replace-one"): "in one count, by at most 2",
     ("histogram", "add-remove"): "in at most 1 of 3 counts, each by at most 1",
     ("histogram", "replace-one"): "in at most 2 of 3 counts, each by at most 1",
-    ("sum", "add-remove"): "in one number, by at most 3",
-    ("sum", "replace-one"): "in one number, by at most 4",
+    ("sum", "add-remove"): "in one sum, by at most 3",
+    ("sum", "replace-one"): "in one sum, by at most 4",
     ("quantile", "add-remove"): "in one record",
     ("quantile", "replace-one"): "in one record",
 }

@@ -113,6 +113,18 @@ def test_it_is_charged_for_the_noise_and_for_naming(relation, m):
         release.histogram(["a"], delta=1e-9, **asked)
 
 
+def test_a_record_that_cannot_be_written_is_in_no_category():
+    """An error would say that somebody has it; each record is read by itself."""
+    asked = {"epsilon": 1.0, "delta": 1e-3, **WHO}
+    records = ["a"] * 100 + [10**5000, dt.datetime(2026, 1, 1, tzinfo=NoZone())] * 100
+    assert release.histogram(records, **asked).categories == ("a",)
+
+
+class NoZone(dt.tzinfo):
+    def __repr__(self):
+        raise RuntimeError
+
+
 def test_what_is_equal_and_written_otherwise_is_another_category():
     """Else the record that comes first would decide how others are written."""
     values = [1, True, 1.0, 0.0, -0.0, "1", b"1"] * 200

@@ -92,7 +92,7 @@ def test_a_product_states_a_relation_for_all_blocks_or_for_none():
     ("given", "words"),
     [
         (AtMost(3, of=12), "in at most 3 of 12 counts, each by at most 1"),
-        (AtMost(1, of=1, each=0.5), "in one count, by at most 0.5"),
+        (AtMost(1, of=1, each=0.5), "in one sum, by at most 0.5"),
         (L1(2.0, of=3), "in 3 numbers, the sum of all changes at most 2"),
         (L2(1e-7, of=3), "in 3 numbers, the Euclidean norm of the change at most 1e-07"),
         (LInf(1.0, of=2), "in 2 numbers, each by at most 1"),

@@ -2,14 +2,27 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from dpnoise import Counts, Laplace, Workload, best, compare, vector_profile
+from dpnoise import (
+    Counts,
+    FlippedHuber,
+    Laplace,
+    Staircase,
+    Workload,
+    best,
+    compare,
+    vector_profile,
+)
 from dpnoise.privacy.accounts import bounds
+from dpnoise.privacy.odometer.accounts import ExactAccount
+from dpnoise.privacy.odometer.releases import independent_ledger
+from dpnoise.privacy.vector import known_profile
 from dpnoise.sensitivity import workload as module
 from for_all import for_all
 from refusals import names_every_problem
@@ -78,6 +91,26 @@ def test_support_norm_and_list_agree_with_the_enumeration(given):
     assert not given.convex
     same = np.max(np.abs(a @ listed.T), axis=1)
     assert np.allclose(given.support(a), same, rtol=1e-12)
+
+
+def test_what_cancels_in_a_difference_is_not_lost():
+    """Of a + b - c - d in doubles little is left where all are nearly equal, in fractions all."""
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        W = rng.uniform(1.0, 2.0, (2, 1)) + rng.integers(0, 4, (2, 5)) * [[2.0**-52], [2.0**-40]]
+        given = Workload(W, at_most=2, exactly=True, **MOVED)
+        each = people(given).astype(int)
+        cells = np.unique([a - b for a in each for b in each], axis=0)
+        d = cells @ np.vectorize(Fraction)(W.T)  # exact
+        assert np.all(np.max(np.abs(d), axis=0) <= given.box)
+        assert np.count_nonzero(d, axis=1).max() <= given.differences.moved
+        weights = [Fraction(1), Fraction(1, 2**12)]
+        for power in (1, 2):
+            most = np.max(np.sum((np.abs(d) * weights) ** power, axis=1))
+            assert most <= given.largest_power_sum(weights, power)
+        assert np.max(np.sum(d * d, axis=1)) <= Fraction(given.l2) ** 2
+        a = rng.standard_normal(2)
+        assert np.max(d @ np.vectorize(Fraction)(a)) <= Fraction(float(given.support(a)))
 
 
 def test_constructors_ask_what_they_say():
@@ -161,6 +194,24 @@ def test_noise_by_coordinate_hides_the_worst_column():
         float(np.min(table["Gaussian"].noise.scales)),
         float(np.max(table["Gaussian"].noise.scales)),
     )
+
+
+@for_all("noise", [Laplace(1.0), Staircase(0.7, 3.0, 0.4), FlippedHuber(0.5, 2.0)])
+@for_all("given", [Workload([[1, 0], [0, 100]], **ADDED), *CASES[3:6]])
+@for_all("uneven", [True, False])
+def test_a_budget_is_charged_for_the_worst_column(noise, given, uneven):
+    """Whichever coordinates it moves: their largest changes differ, and so may the scales."""
+    scales = np.geomspace(1.0, 9.0, given.dimension) if uneven else np.ones(given.dimension)
+    charged = independent_ledger(noise, scales, given)
+    total = ExactAccount(1.0, 1e-6).delta_of(charged, 1.0)
+    for d in np.unique(np.abs(answers(given)), axis=0):
+        loss = sum(float(noise.largest_loss(x)) for x in (d / scales)[d > 0].tolist())
+        assert charged.pure >= loss * (1.0 - 1e-12)
+        shares = [(noise, x, 1) for x in (d / scales)[d > 0].tolist()]
+        assert not shares or total >= known_profile(shares, 1.0).lower
+    if isinstance(noise, Laplace):  # it says so where that is too much
+        alone = given.largest_power_sum([1 / Fraction(x) for x in scales.tolist()], 1)
+        assert bool(charged.counted_as) == (charged.pure > alone * (1 + Fraction(2) ** -40))
 
 
 def test_lower_bounds_are_those_of_a_difference():

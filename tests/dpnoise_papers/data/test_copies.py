@@ -97,9 +97,8 @@ def planned(tmp_path, monkeypatch):
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.chdir(tmp_path)
-    return lambda **told: Sources(
-        SimpleNamespace(**{"cache": "data/raw", "source": "nearest", "offline": False} | told)
-    )
+    told = {"cache": "data/raw", "source": "nearest", "offline": False}
+    return lambda **more: Sources(SimpleNamespace(data=SimpleNamespace(**told | more)))
 
 
 def test_a_set_is_missing_if_a_table_has_no_copy_and_the_reason_says_where_to_put_one(planned):
@@ -135,7 +134,9 @@ def test_images_need_one_of_their_archives(planned):
 
 
 def test_the_digest_of_a_set_is_that_of_its_content(planned):
-    assert len({planned().digest(name) for name in planned().names}) == len(planned().names)
+    assert len({planned().fetching(name)["entry"] for name in planned().names}) == len(
+        planned().names
+    )
 
 
 def zipped(members, compression=zipfile.ZIP_DEFLATED):

@@ -46,7 +46,6 @@ FIGURE_6 = {
 ALGORITHM_2 = {
     "cases": ((1.0, 1.0, 2, 1.0),), "grid_points": 3, "grid_factor": 1.0, "nodes": 3,
 }  # fmt: skip
-SEARCH = {"seed": 1, "dimensions": (1,), "shapes": (0.0,), "trials": 3, "steps": 1}
 
 
 def test_families_are_those_of_the_library():
@@ -110,8 +109,6 @@ def test_every_accepted_method_makes_a_row():
         (settings.ProfilesAtOneVariance, FIGURE_6, {"scale": 4.0}, "a scale above 4"),
         (settings.Algorithm2, ALGORITHM_2, {"cases": ((1.0, 1.0, 2),)}, "required"),
         (settings.Algorithm2, ALGORITHM_2, {"nodes": 10**9}, "less than or equal to 10000"),
-        (settings.Theorem8Search, SEARCH, {"trials": 2}, "equal to 3"),
-        (settings.Theorem8Search, SEARCH, {"shapes": (-1.0,)}, "equal to 0"),
         (settings.Theory, {"seed": 1, "trials": 20}, {"trials": 19}, "equal to 20"),
         (settings.Counterexamples, {"digits": 5}, {"digits": 61}, "equal to 60"),
     ],
@@ -129,9 +126,3 @@ def test_a_mistake_is_refused_with_what_was_expected(model, good, bad, words):
 def test_the_two_panels_of_figure_4_can_be_compared(changes, words):
     with pytest.raises(ConfigError, match=f"figure_4a, figure_4b: expected {words}"):
         load("config.yaml", overrides={"flipped_huber_2023": {"figure_4a": changes}})
-
-
-def test_budgets_of_joint_noise_are_those_of_gain():
-    changes = {"joint_noise": {"budgets": [[0.7, 1e-6]]}}
-    with pytest.raises(ConfigError, match=r"joint_noise\.budgets: expected budgets of gain"):
-        load("config.yaml", overrides={"flipped_huber_2023": changes})

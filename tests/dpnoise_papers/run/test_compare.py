@@ -27,9 +27,12 @@ def test_equal_folders(folders_compare):
     ("text", "words"),
     [
         (TABLE.replace("1.0", "1.001"), ["column 'x': 1 of 3 cells differ, by at most 0.001 of"]),
-        (TABLE.replace("2e-300", "1e-300"), ["at most 0.5 of the value (row 2: 2e-300 before"]),
+        (TABLE.replace("2e-300", "1e-300"), ["at most 0.5 of the value (row 2: '2e-300' before"]),
         (TABLE.replace("1.0", "-1.0"), ["at most 2 of the value"]),
-        (TABLE.replace("c,,", "c,4,"), ["1 of them not as numbers (row 3: '' before, '4' now)"]),
+        (
+            TABLE.replace("c,,", "c,4,"),
+            ["3 cells differ, not as numbers (row 3: '' before, '4' now)"],
+        ),
         (TABLE.replace("two", "2").replace("1.0", "1"), ["column 'x': 1 of 3", "column 'note'"]),
         (TABLE.replace("note", "text"), ["'note' is missing", "'text' is new"]),
         (TABLE + "d,1,x\n", ["3 rows before, 4 now"]),

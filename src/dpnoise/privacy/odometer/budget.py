@@ -489,8 +489,9 @@ class Budget:
             If `sampling` is given without dp_accounting where that counts it.
         """
         asked = noise, sensitivity, times, sampling, relation, label
-        if self._last is not None and _same(self._last.asked, asked):
-            self._again(self._last.entry, self._last.what)
+        last = self._last  # which another thread may replace
+        if last is not None and _same(last.asked, asked):
+            self._again(last.entry, last.what)
             return
         problems = Problems("budget")
         count = read_times(problems, times)

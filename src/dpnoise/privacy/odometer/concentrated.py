@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.odometer.ledger import Ledger, Sampled
 
 _ROUNDING = 1.0 + 1e-12  # over a few operations, and over delta in closed form
-_LEAST = 1e-290  # below, a product of doubles may have lost digits
+_SMALLEST = 1e-290  # below, a product of doubles may have lost digits
 _SERIES = 0.5  # below, of a loss, e + exp(-e) - 1 loses digits
 _TERMS = 20
 _LOWEST, _MOST_TILT = 1e-5, 1e6  # tilts of the cells
@@ -78,7 +78,7 @@ def rho_of(noise: Noise | IntegerNoise | ListedLoss, size: float) -> float:
     loss = as_double_above(noise.largest_loss(size))
     known = response_rho(loss) if loss < math.inf else math.inf
     found = known if isinstance(noise, ListedLoss) else min(_own_rho(noise, size, loss), known)
-    return max(found, _LEAST if loss > 0.0 else 0.0)
+    return max(found, _SMALLEST if loss > 0.0 else 0.0)
 
 
 def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
@@ -207,7 +207,7 @@ def _sample_rho(part: Sampled, relation: str | None) -> float:
     side = REMOVED if (relation or ADD_REMOVE) == ADD_REMOVE else REPLACED
     shift = pair_of(Kind(*part)._replace(rate=1.0), side).shift
     found = 0.5 * shift * shift if part.noise == GAUSSIAN else laplace_rho(shift)
-    return max(found * _ROUNDING, _LEAST)
+    return max(found * _ROUNDING, _SMALLEST)
 
 
 class Rho(NamedTuple):

@@ -10,7 +10,7 @@ releases. A pair of distributions that dominates all differences of a set is kno
 
 - for noise that falls with |t| and any set: the corner of the box around it; where true differences
   have few entries (`Sensitivity.differences`), as many of the largest change, where scales are
-  smallest;
+  smallest, or of the largest ratios of change and scale, where these differ;
 - for log-concave noise of one distribution and a set whose extreme points are one of them with
   coordinates permuted and signs changed: that extreme point, as 1 - delta is a log-concave
   function of the difference (docs/joint-noise.md, section 2), of every block of a product;
@@ -63,7 +63,7 @@ from dpnoise.sensitivity.relation import REPLACE_ONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.privacy.vector import Shares
 
     AnyNoise = Noise | IntegerNoise
@@ -224,6 +224,15 @@ def _add(shares: Shares, noise: AnyNoise, changes: Array, scales: Array) -> None
         shares[share] = shares.get(share, 0) + count
 
 
+def _widest(box: Array, scales: Array) -> IntArray:
+    """Coordinates in falling order of the largest change over the scale, exactly."""
+    if float(np.ptp(box)) == 0.0:
+        return np.argsort(scales, kind="stable")
+    pairs = zip(box.tolist(), scales.tolist(), strict=True)
+    ratios = [Fraction(x) / Fraction(s) if x else Fraction(0) for x, s in pairs]
+    return np.array(sorted(range(len(ratios)), key=ratios.__getitem__, reverse=True))
+
+
 def _weights(scales: Array, box: Array, unit: float = 1.0) -> list[Fraction]:
     """One over each scale, 0 where nothing changes."""
     pairs = zip(scales.tolist(), (box > 0.0).tolist(), strict=True)
@@ -312,8 +321,13 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
     for first, factor in ball.factors():
         here = scales[first : first + factor.dimension]
         if factor.differences is not None:
-            at = np.argsort(here, kind="stable")[: factor.differences.moved]
+            at = _widest(factor.box, here)[: factor.differences.moved]
             _add(shares, noise, factor.box[at], here[at])
+            if factor.differences.listed:  # these may not change together
+                losses = zip(factor.box[at].tolist(), here[at].tolist(), strict=True)
+                total = sum((Fraction(x) / Fraction(s) for x, s in losses if x), Fraction(0))
+                alone = factor.largest_power_sum(_weights(here, factor.box), 1)
+                more = BOX if alone < total else more
             continue
         corner = _corner(noise, here, factor)
         if corner is None and isinstance(noise, Laplace):

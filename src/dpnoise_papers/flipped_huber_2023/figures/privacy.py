@@ -1,8 +1,4 @@
-"""Figures of flipped-huber-2023 of densities, privacy losses and profiles; Table I; Lemma 7.
-
-Figures 1, 2 and 5 to 7, Table I as a map of which regime of (13) holds where and as a page, and a
-picture of the counterexample to Lemma 7.
-"""
+"""Figures 1, 2 and 5 to 7 of flipped-huber-2023, and Table I as a page."""
 
 from __future__ import annotations
 
@@ -10,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import MaxNLocator
 
-from dpnoise_papers.flipped_huber_2023.as_printed import ranges
 from dpnoise_papers.pages import latex, markdown
 from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, house_style, legend_below, look, page
 
@@ -25,10 +19,6 @@ if TYPE_CHECKING:
 
 LINES = ("-", "--", ":", "-.")  # by gamma, the most frequent first
 _SMALLEST = 1e-12  # smaller delta is of no use to anyone
-# Cases are no mechanisms: from dark to light, with marks of their own.
-_MARKS = dict(zip(("i", "ii", "iii", "iv", "v"), "os^Dv", strict=True))
-_SHADES = colormaps["viridis"](np.linspace(0.0, 0.85, len(_MARKS)))
-_WINDOW = 2.0  # the largest alpha / Delta shown; beyond, the borders are straight lines
 
 
 @house_style()
@@ -243,96 +233,6 @@ def figure_7(table: pd.DataFrame) -> Figure:
     axes.set_title("One scale parameter, four losses")
     legend_below(figure)
     return figure
-
-
-@house_style()
-def table_1(table: pd.DataFrame) -> Figure:
-    """Random trials of Table I by case, in the two ratios that decide it.
-
-    The printed range of each case is filled, and a trial has the colour of its case. Small black
-    points lie on borders between two cases. A cross marks a trial where t1 or t2 is outside its
-    interval, or where not exactly one of the five ranges holds epsilon.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.privacy.published_cases` returns it.
-    """
-    ratio = table["alpha"] / table["sensitivity"]
-    scaled = table["epsilon"] * (table["gamma"] / table["sensitivity"]) ** 2
-    wrong = (table["t1_in_interval"] * table["t2_in_interval"] == 0) | (table["ranges"] != 1)
-    border = table["case"].str.contains("-")
-    figure, ((axes,),) = page(height=3.8)
-    across = np.linspace(0.0, _WINDOW, 401)  # has 1/2 and 1, where borders have corners
-    printed = np.array([ranges(1.0, alpha, 1.0) for alpha in across]).clip(max=2.0 * _WINDOW)
-    for (case, mark), colour, (low, high) in zip(
-        _MARKS.items(), _SHADES, printed.transpose(1, 2, 0), strict=True
-    ):
-        inside = (table["case"] == case) & (ratio < _WINDOW)
-        axes.fill_between(across, low, high, where=low < high, color=colour, alpha=0.3, linewidth=0)
-        axes.plot(
-            ratio[inside], scaled[inside], mark, color=colour, markersize=3.5, label=f"({case})",
-            markeredgecolor="white", markeredgewidth=0.3,
-        )  # fmt: skip
-    axes.plot(ratio[border], scaled[border], "o", color="black", markersize=1.5, label="border")
-    if wrong.any():
-        contradicts = "contradicts the table"
-        axes.plot(ratio[wrong], scaled[wrong], "x", color="black", markersize=8, label=contradicts)
-    axes.set_xlim(0, _WINDOW)
-    axes.set_ylim(0, 1.25 * _WINDOW)
-    axes.set_xlabel(r"transition over sensitivity, $\alpha/\Delta$")
-    axes.set_ylabel(r"$\epsilon\,\gamma^2/\Delta^2$")
-    axes.set_title("The case of Table I depends on two ratios")
-    legend_below(figure)
-    return figure
-
-
-_FLOOR = 1e-14  # what is smaller leaves the picture
-_BOUND = "#000000"
-
-
-@house_style()
-def lemma_7(table: pd.DataFrame) -> Figure:
-    """Both sides of Lemma 7 against the size of the difference of two neighbours.
-
-    One panel per dimension. The lemma fails where the curve runs below the black line.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7` returns it.
-    """
-    panels = list(table.groupby("dimension"))
-    figure, (axes,) = page(1, len(panels), height=3.1, sharey=True)
-    for panel, (dimension, rows) in zip(axes, panels, strict=True):
-        _draw(panel, rows)
-        panel.set_title(f"K = {dimension}")
-        panel.set_xlabel(r"$\|d\|_2\,/\,\Delta_2$")
-    first = table.iloc[0]
-    axes[0].set_ylabel("probability, logarithmic")
-    axes[0].set_ylim(_FLOOR, 1)
-    values = rf"$\alpha={first['alpha']:g},\ \gamma={first['gamma']:g},"
-    values += rf"\ \epsilon={first['epsilon']:g}$"
-    noise = f"flipped Huber noise, {values}, $\\Delta=1$, all entries of $d$ equal"
-    legend_below(figure, title=noise)
-    return figure
-
-
-def _draw(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draw the probability, the bound and the stretch between them."""
-    x, right = rows["norm_ratio"].to_numpy(), rows["right"].to_numpy()
-    left = np.maximum(rows["left"].to_numpy(), _FLOOR / 10)
-    axes.plot(
-        x, left, **look("flipped-huber"),
-        label=r"probability that the affine loss is at most $-\epsilon$",
-    )  # fmt: skip
-    axes.plot(x, right, color=_BOUND, linewidth=1, label="lower bound that Lemma 7 claims")
-    axes.fill_between(
-        x, left, right, where=left < right, color=_BOUND, alpha=0.12, linewidth=0,
-        label="the lemma is false here",
-    )  # fmt: skip
-    axes.set_yscale("log")
-    axes.set_xlim(x[0], x[-1])
 
 
 def table_1_page(table: pd.DataFrame) -> tuple[str, str]:

@@ -15,9 +15,9 @@ compared. Where two regimes meet, both printed expressions are evaluated at the 
 (13) cancels: a profile of 1e-200 is a difference of numbers near 1/2. With `_DIGITS` digits
 more than 50 remain, and what is stored is their rounding.
 
-In K dimensions Algorithm 2 and Theorem 8 are put to the test. Algorithm 2, as published and
-corrected, stands beside the exact profile. It builds the K-dimensional privacy profile one
-coordinate at a time, on a set of grid points for epsilon. Its line 4 is printed as
+In K dimensions Algorithm 2, as published and corrected, stands beside the exact profile. It builds
+the K-dimensional privacy profile one coordinate at a time, on a set of grid points for epsilon. Its
+line 4 is printed as
 
     delta_k(nu) <- integral of g(t) delta_{k-1}(epsilon - loss(t)) dt,
 
@@ -29,22 +29,10 @@ Negative arguments follow from those it has, delta(-x) = 1 - e^-x + e^-x delta(x
 Four variants are run: `printed`; `clamped` and `zero` use nu, with grid points at nu >= 0 only
 and delta(0) or 1 below them; `corrected` uses nu and the reflection. All interpolate linearly,
 which lies above a convex profile.
-
-Theorem 8 takes Delta_1, Delta_2 and Delta (the largest l1, l2 and l-infinity norm of a
-difference d of neighbouring answers) as if one d had all three. In the search for parameters and
-neighbours that break it, d has m equal entries, and the three sensitivities are anything that other
-neighbours may force upwards: as large as, or larger than, the norms of d. The adversary picks
-epsilon, gamma, alpha, m, the entry and the sensitivities so that the exact delta of d is as large a
-multiple of the theorem's delta as can be: first at random, then by Nelder-Mead from the worst of
-these. A multiple above 1 would be a counterexample. As alpha falls to 0 the theorem becomes the
-exact condition of Gaussian noise and the multiple 1, where every search ends; so it is also run
-with alpha / gamma bounded from below.
 """
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import mpmath
@@ -55,7 +43,6 @@ import scipy  # its optimize, 0.2 s, loads where it is used
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, OffsetSymmetricGaussian
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import (
     CASES,
     DECIMALS,
@@ -81,7 +68,6 @@ if TYPE_CHECKING:
         LossesAtOneScale,
         ProfilesAtOneVariance,
         PublishedCases,
-        Theorem8Search,
     )
 
 
@@ -323,13 +309,6 @@ def _rounded(error: mpf) -> float:
 
 VARIANTS = ("printed", "clamped", "zero", "corrected")
 _TAIL = 1e-25  # the integral stops where this much noise is left
-_TOLERANCE = 1e-6  # the exact profile comes with bounds 1e-7 apart
-_SMALLEST = 1e-14  # a bound below it is lost to the cancellation of the printed formula
-# epsilon, 2 gamma^2 epsilon / Delta_2^2 - 1, alpha over the largest admitted, ||d||_2 / Delta_2,
-# Delta over its smallest value, Delta_1 over its smallest value: ranges, in logarithms
-_LOW = np.log([0.03, 1e-3, 0.05, 0.2, 1.0, 1.0])  # alpha = 0 is the Gaussian, multiple 1
-_HIGH = np.log([6.0, 30.0, 1.0, 1.0, 4.0, 4.0])
-_STARTS = 3
 
 
 def algorithm_2(settings: Algorithm2) -> pd.DataFrame:
@@ -399,100 +378,3 @@ def _interpolated(x: Array, nu: Array, delta: Array, variant: str) -> Array:
     value = np.interp(np.abs(x), nu, delta, right=0.0)
     below = np.minimum(x, 0.0)
     return np.where(x < 0, -np.expm1(below) + np.exp(below) * value, value)
-
-
-def theorem_8_search(settings: Theorem8Search) -> pd.DataFrame:
-    """Largest multiple of Theorem 8's delta that was found, per dimension.
-
-    Columns dimension, neighbour ("corner": d has all three norms, or "other"), least_shape,
-    evaluations, random (the largest exact delta over the theorem's at random), multiple (the
-    largest of all), violations (how many evaluations are above 1 by more than the exact account's
-    resolution) and parameters (of the largest).
-    """
-    rows = []
-    for dimension in settings.dimensions:
-        for neighbour in ("corner", "other"):
-            for shape in settings.shapes if dimension > 1 or neighbour == "corner" else ():
-                rng = generator(settings.seed, "theorem-8-search", neighbour, dimension, shape)
-                place = _Place(dimension, neighbour, shape)
-                rows.append(_attack(place, rng, settings.trials, settings.steps))
-    return pd.DataFrame(rows)
-
-
-class _Place(NamedTuple):
-    """Where a search takes place."""
-
-    dimension: int
-    neighbour: str
-    least_shape: float  # a column, which keeps its name
-
-
-def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) -> dict[str, object]:
-    """Search one place at random, then downhill from the worst of what was found."""
-    from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
-
-    seen: list[tuple[float, str]] = []
-
-    def lost(x: Array, entries: int) -> float:
-        """Minus the logarithm of the multiple, which is kept."""
-        multiple, told = _multiple(np.clip(x, _LOW, _HIGH), entries, place)
-        seen.append((multiple, told))
-        return -math.log(max(multiple, 1e-300))
-
-    starts = []
-    for _ in range(trials):
-        entries = int(rng.integers(1, place.dimension + 1))
-        if place.neighbour == "corner":
-            entries = place.dimension
-        x = rng.uniform(_LOW, _HIGH)
-        starts.append((lost(x, entries), entries, x))
-    random = max(seen)[0]
-    for _, entries, x in sorted(starts, key=lambda start: start[0])[:_STARTS]:
-        # ends: an attack: what it saw, lower bounds all
-        minimize(
-            partial(lost, entries=entries),
-            x,
-            method="Nelder-Mead",
-            options={"maxfev": steps, "xatol": 1e-4, "fatol": 1e-9},
-        )
-    multiple, told = max(seen)
-    return {
-        **place._asdict(),
-        "evaluations": len(seen),
-        "random": random,
-        "multiple": multiple,
-        "violations": sum(value > 1.0 + _TOLERANCE for value, _ in seen),
-        "parameters": told,
-    }
-
-
-def _multiple(x: Array, entries: int, place: _Place) -> tuple[float, str]:
-    """Exact delta over the theorem's, and the parameters in words.
-
-    0 where the printed formula cancels or alpha is less than the place allows.
-    """
-    epsilon, surplus, part, share, wider, longer = np.exp(x)
-    delta_2, dimension = 1.0, place.dimension
-    if place.neighbour == "corner":
-        entry = delta = 1.0 / math.sqrt(dimension)
-        delta_1 = math.sqrt(dimension)
-    else:
-        entry = share / math.sqrt(entries)
-        # some neighbour has l2 norm 1, so that its largest entry is at least 1 / sqrt K
-        delta = min(max(entry, 1.0 / math.sqrt(dimension)) * wider, 1.0)
-        delta_1 = min(max(entries * entry, 1.0) * longer, math.sqrt(dimension))
-    gamma = math.sqrt((1.0 + surplus) * delta_2**2 / (2.0 * epsilon))
-    largest_cost = (2.0 * gamma**2 * epsilon - delta_2**2) / dimension
-    alpha = part * float(printed.transition_inverse(np.float64(largest_cost), np.float64(delta)))
-    alpha = min(alpha, 30.0 * gamma)  # beyond, the printed normaliser overflows
-    norms = np.float64(delta_1), np.float64(delta_2), np.float64(delta)
-    upper, lower, _ = printed.theorem_8(epsilon, np.float64(alpha), gamma, dimension, norms)
-    bound = float(upper - math.exp(epsilon) * lower)
-    told = (
-        f"epsilon={epsilon:.6g}, alpha={alpha:.6g}, gamma={gamma:.6g}, entries={entries}, "
-        f"entry={entry:.6g}, Delta_1={delta_1:.6g}, Delta_2=1, Delta={delta:.6g}"
-    )
-    if bound <= _SMALLEST or alpha < place.least_shape * gamma:
-        return 0.0, told
-    exact = vector_profile(FlippedHuber(alpha, gamma), entry, epsilon, copies=entries)
-    return float(exact.lower) / bound, told

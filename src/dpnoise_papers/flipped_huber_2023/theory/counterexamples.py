@@ -2,8 +2,8 @@
 
 Lemma 7 bounds P(affine loss <= -epsilon) from below for every difference d of neighbours,
 but its right side depends on d's largest norms only: as d shrinks the left side vanishes
-and the right stays. `lemma_7` tabulates both sides along a ray of differences,
-`counterexamples` gives single points of it, and of false steps of other proofs, in full.
+and the right stays. `counterexamples` gives single points of it, and of false steps of other
+proofs, in full.
 """
 
 from __future__ import annotations
@@ -11,45 +11,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import mpmath
-import numpy as np
 import pandas as pd
 
-from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import DECIMALS, omega_of_ratio, points
-from dpnoise_papers.flipped_huber_2023.theory.density import tail, two_fold_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mpmath import mpf
 
-    from dpnoise_papers.flipped_huber_2023.settings import Counterexamples, Lemma7
+    from dpnoise_papers.flipped_huber_2023.settings import Counterexamples
 
 _WORKING_DIGITS = 70
-
-
-def lemma_7(settings: Lemma7) -> pd.DataFrame:
-    """Both sides of Lemma 7 along a ray of differences with equal entries.
-
-    Delta = 1, Delta_2 = sqrt K and Delta_1 = K; d = (r, ..., r) for r from 0.05 to 1.
-
-    Columns dimension (1 and 2), norm_ratio (r, which is ||d||_2 / Delta_2), left (the probability),
-    right (what should be a lower bound on it), alpha, gamma, epsilon.
-    """
-    alpha, gamma, epsilon = settings.alpha, settings.gamma, settings.epsilon
-    points = settings.points
-    r = np.linspace(0.05, 1, points)
-    a, g = np.full(points, alpha), np.full(points, gamma)
-    parts = []
-    for k in (1, 2):
-        cost = k * printed.transition_cost(a, 1.0)
-        level = g**2 * epsilon + (k * r * r + cost) / 2  # of T'd
-        left = tail(level / r, a, g) if k == 1 else two_fold_tail(level, r, r, a, g)
-        norms = (np.full(points, float(k)), np.full(points, k**0.5), np.ones(points))
-        columns = {"dimension": k, "norm_ratio": r, "left": left}
-        columns["right"] = printed.theorem_8(epsilon, a, g, k, norms)[1]
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True).assign(alpha=alpha, gamma=gamma, epsilon=epsilon)
 
 
 def counterexamples(settings: Counterexamples) -> pd.DataFrame:

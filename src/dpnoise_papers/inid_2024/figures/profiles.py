@@ -1,7 +1,6 @@
 """Errors and dispersion of profiles of sensitivities: Figures 1 to 4, Corollary 6, Theorem 7.
 
-Beside them Table II over epsilon with what it leaves out, noise for two coordinates, and the
-halvings of Algorithm 1 over epsilon and delta, and where it has no bracket.
+Beside them Table II over epsilon with what it leaves out, noise for two coordinates.
 """
 
 from __future__ import annotations
@@ -9,10 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.colors import BoundaryNorm
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
 from dpnoise_papers.style import (
     COLOURS,
@@ -20,7 +17,6 @@ from dpnoise_papers.style import (
     GROUND,
     NAMES,
     PLAIN,
-    cell_edges,
     house_style,
     legend_below,
     look,
@@ -252,50 +248,6 @@ def _circle(panel: Axes, x: float, y: float) -> None:
 
 
 @house_style()
-def crossovers(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
-    """Dimension from which optimal Laplace noise is worse than Gaussian noise, against epsilon.
-
-    One panel per profile. Triangles at the top stand for 'in no dimension', an open circle for
-    what the paper prints.
-    """
-    profiles = list(table.groupby("profile", sort=False))
-    top = 2.0 * table["crossover"].max()
-    figure, panels = page(1, len(profiles), height=2.8, sharex=True, sharey=True)
-    deltas = sorted(set(table["delta"]), reverse=True)
-    for panel, (name, rows) in zip(panels[0], profiles, strict=True):
-        for step, delta in enumerate(deltas):
-            here = rows[rows["delta"] == delta].sort_values("epsilon")
-            colour = f"{0.75 - 0.75 * step / max(len(deltas) - 1, 1):g}"  # a shade of grey
-            label = rf"$\delta = 10^{{{np.log10(delta):.0f}}}$"
-            panel.plot(here["epsilon"], here["crossover"], color=colour, label=label,
-                       drawstyle="steps-mid")  # fmt: skip
-            never = here[here["crossover"].isna()]
-            panel.plot(never["epsilon"], np.full(len(never), top * 0.72**step), marker="^",
-                       linestyle="none", color=colour, markersize=3, markevery=5)  # fmt: skip
-        if printed is not None and np.isfinite(first := _crossover(printed, str(name))):
-            _circle(panel, float(printed["epsilon"].iloc[0]), first)
-        panel.set_xscale("log")
-        panel.set_yscale("log")
-        panel.set_title(name)
-        panel.set_xlabel(r"$\epsilon$")
-        panel.xaxis.set_major_formatter(PLAIN)
-        panel.grid()
-    axes = panels[0, 0]
-    axes.set_ylabel("dimension from which\nLaplace noise is worse")
-    axes.set_ylim(0.9, top * 1.4)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(PLAIN)
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
-    known = (panel.get_legend_handles_labels() for panel in panels[0])
-    lines = {words: line for found in known for line, words in zip(*found, strict=True)}
-    mark = Line2D([], [], marker="^", linestyle="none", color="black", markersize=3)
-    mark.set_label("in no dimension")
-    legend_below(figure, [*lines.values(), mark])
-    return figure
-
-
-@house_style()
 def approximate_laplace(table: pd.DataFrame) -> Figure:
     """Error of Laplace over Gaussian noise of the same (epsilon, delta), against the dimension.
 
@@ -443,54 +395,3 @@ def _mark_crossing(axes: Axes, table: pd.DataFrame) -> None:
             bbox=GROUND,
             arrowprops={"arrowstyle": "-", "linewidth": 0.6, "relpos": (1.0, 0.4)},
         )  # fmt: skip
-
-
-_NONE = "#D9B48F"
-_PANELS = {
-    "iterations": "as printed, absolute tolerance",
-    "repaired_iterations": "valid bracket, relative tolerance",
-}
-
-
-@house_style()
-def bisection(table: pd.DataFrame) -> Figure:
-    """Number of halvings of the bracket by either version of Algorithm 1.
-
-    In the brown region the printed algorithm gives nothing; the vertical axis is even in the log
-    odds of delta.
-    """
-    largest = int(table[list(_PANELS)].to_numpy().max())
-    levels = np.arange(0, largest + 6, 5)
-    figure, panels = page(1, 2, height=3.4, sharex=True, sharey=True)
-    for panel, (column, words) in zip(panels[0], _PANELS.items(), strict=True):
-        values = table[column].astype(float)
-        if column == "iterations":
-            values = values.where(table["outcome"] != "none")
-        grid = table.assign(shown=values).pivot_table(
-            index="delta", columns="epsilon", values="shown", dropna=False
-        )
-        delta, epsilon = grid.index.to_numpy(), grid.columns.to_numpy()
-        x, odds = np.exp(cell_edges(np.log(epsilon))), cell_edges(np.log(delta) - np.log1p(-delta))
-        panel.set_facecolor(_NONE)
-        mesh = panel.pcolormesh(
-            x, odds / np.log(10.0), np.ma.masked_invalid(grid.to_numpy()), cmap="Blues",
-            norm=BoundaryNorm(levels, 256), rasterized=True,
-        )  # fmt: skip
-        panel.set_xscale("log")
-        panel.set_xlim(x[0], x[-1])
-        panel.set_xlabel(r"$\epsilon$")
-        panel.set_title(words)
-    ticks = [t for t in (-16, -12, -8, -4, 0, 3, 6) if odds[0] <= t * np.log(10) <= odds[-1]]
-    panels[0, 0].set_yticks(ticks, [_name(t) for t in ticks])
-    panels[0, 0].set_ylabel(r"$\delta$")
-    figure.colorbar(mesh, ax=list(panels[0])).set_label("halvings of the bracket")
-    words = "no upper end: $\\delta' \\geq 1$, or $e^\\epsilon$ overflows"
-    legend_below(figure, [Patch(facecolor=_NONE, edgecolor=GREY, linewidth=0.5, label=words)])
-    return figure
-
-
-def _name(power: int) -> str:
-    """Text for the delta whose odds are 10^power."""
-    if power == 0:
-        return "0.5"
-    return f"$10^{{{power}}}$" if power < 0 else f"$1 - 10^{{-{power}}}$"

@@ -3,7 +3,7 @@
 A cell of the table is a budget and a scheme. One more cell, 'none', has neither clipping nor noise.
 The grid of learning rates is the same for all cells (`deep.run`).
 
-The table has the accuracy of each cell, and differences between cells.
+The table has the accuracy of each cell.
 """
 
 from __future__ import annotations
@@ -231,7 +231,6 @@ SUMMARY_COLUMNS = [
 ]  # fmt: skip
 OPEN_COLUMNS = [*SUMMARY_COLUMNS, "untried", "accuracy_least", "accuracy_greatest"]
 UNTRIED = "other grids of learning rates, groups of parameters and normalisation of the network"
-GAIN_COLUMNS = ["comparison", *CELL, "other", "gain", "gain_se", "point_seeds"]
 
 
 def table_4_trained(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -306,46 +305,6 @@ def table_4_printed(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -
         other = by_layer.get(budget, math.nan) if cell["scheme"] == "spr" else own
         table.loc[row, OPEN_COLUMNS[-2:]] = np.minimum(own, other), np.maximum(own, other)
     return table
-
-
-def table_4_gains(table: pd.DataFrame) -> pd.DataFrame:
-    """Differences of accuracy between schemes and between noises, beside their standard errors.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `table_4_trained`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns comparison, noise, delta, epsilon, scheme, other, gain (percentage points), gain_se
-        and point_seeds: the number of networks of each of the two cells with which a gain of one
-        point would be two standard errors. A gain of g points takes 1 / g^2 times as many.
-    """
-    found = {tuple(row[name] for name in CELL): row for row in table.to_dict("records")}
-    rows = []
-    for (noise, delta, epsilon, scheme), row in found.items():
-        others = [
-            ("scheme", other, (noise, delta, epsilon, other))
-            for other in ("spr", "iid", "spr-group")
-            if scheme == "optimal"
-        ]
-        others += [
-            ("noise", f"gaussian, delta = {key[1]:g}", key)
-            for key in found
-            if noise == "laplace" and key[0] == "gaussian" and key[2:] == (epsilon, scheme)
-        ]
-        for comparison, name, key in others:
-            if key not in found:
-                continue
-            other = found[key]
-            variance = row["accuracy_sd"] ** 2 + other["accuracy_sd"] ** 2
-            error = math.hypot(row["accuracy_se"], other["accuracy_se"])
-            gain = row["accuracy"] - other["accuracy"]
-            seeds = max(2, math.ceil(4.0 * variance)) if math.isfinite(variance) else math.nan
-            rows.append([comparison, noise, delta, epsilon, scheme, name, gain, error, seeds])
-    return pd.DataFrame(rows, columns=GAIN_COLUMNS)
 
 
 def groups_of_cells(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from dpnoise import (
     FlippedHuber,
     Laplace,
 )
+from dpnoise.privacy.odometer import budget as module
 from dpnoise.privacy.odometer import storage
 
 METHODS = [
@@ -133,6 +134,23 @@ def test_a_thread_may_not_charge_from_within_a_charge():
         budget.spend_dp(0.875)
     budget.spend_dp(0.125)
     assert budget.epsilon_of() == 0.375
+
+
+def test_a_charge_of_another_thread_in_between_is_not_charged_instead(monkeypatch):
+    """What was asked last may be replaced between the look at it and its use."""
+    budget = Budget(10.0, relation="add-remove")
+    strong, weak = Laplace(1.0), Laplace(1000.0)
+    budget.spend(strong, 1.0)
+    same = module._same
+
+    def interrupted(before, asked):
+        monkeypatch.setattr(module, "_same", same)
+        budget.spend(weak, 1.0)
+        return same(before, asked)
+
+    monkeypatch.setattr(module, "_same", interrupted)
+    budget.spend(strong, 1.0)
+    assert budget.epsilon_of() == pytest.approx(2.001)
 
 
 # Processes ----------------------------------------------------------------------------------------

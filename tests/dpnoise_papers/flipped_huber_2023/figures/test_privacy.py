@@ -1,12 +1,8 @@
-"""Figures 5 to 7 and the map of Table I show what their tables hold.
-
-The picture of Lemma 7: what it shows is what the table holds, with the same bytes each time.
-"""
+"""Figures 5 to 7 show what their tables hold."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpnoise_papers import style
@@ -14,11 +10,8 @@ from dpnoise_papers.flipped_huber_2023.figures.privacy import (
     figure_5,
     figure_6,
     figure_7,
-    lemma_7,
-    table_1,
 )
 from dpnoise_papers.flipped_huber_2023.settings import (
-    Lemma7,
     LossAndBound,
     LossesAtOneScale,
     ProfilesAtOneVariance,
@@ -28,7 +21,6 @@ from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     losses_at_one_scale,
     profiles_at_one_variance,
 )
-from dpnoise_papers.flipped_huber_2023.theory.counterexamples import lemma_7 as tabulate
 from dpnoise_papers.settings import Grid
 
 
@@ -104,67 +96,3 @@ def test_figure_7_draws_four_losses_with_their_names_below_them():
         assert np.array_equal(line.get_ydata(), rows["loss"])
     names = {text.get_text() for text in figure.legends[0].get_texts()}
     assert names == {style.NAMES[mechanism] for mechanism in table["mechanism"].unique()}
-
-
-def cases(**changes):
-    rows = {
-        "case": ["i", "ii", "iii", "iv", "v", "iv-v"],
-        "alpha": [0.2, 2.4, 1.2, 0.5, 0.6, 0.5],
-        "sensitivity": [1.0, 2.0, 2.0, 1.0, 1.0, 1.0],
-        "gamma": [1.0, 2.0, 1.0, 1.0, 1.0, 1.0],
-        "epsilon": [0.1, 0.4, 1.5, 0.8, 1.5, 1.0],
-        "t1_in_interval": 1,
-        "t2_in_interval": 1,
-        "ranges": 1,
-    }
-    return pd.DataFrame(rows).assign(**changes)
-
-
-def points(axes, markers):
-    lines = [line for line in axes.lines if line.get_marker() in tuple(markers)]
-    return sorted(
-        point for line in lines for point in zip(line.get_xdata(), line.get_ydata(), strict=True)
-    )
-
-
-def test_every_trial_stands_at_its_two_ratios_with_its_case_named():
-    figure = table_1(cases())
-    (axes,) = figure.axes
-    expected = [(0.2, 0.1), (0.5, 0.8), (0.5, 1.0), (0.6, 0.375), (0.6, 1.5), (1.2, 0.4)]
-    for found, wanted in zip(points(axes, "os^Dv"), expected, strict=True):
-        assert found == pytest.approx(wanted)
-    words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert words == ["(i)", "(ii)", "(iii)", "(iv)", "(v)", "border"]
-    assert points(axes, "x") == []
-
-
-@pytest.mark.parametrize(
-    "changes", [{"t1_in_interval": 0}, {"t2_in_interval": 0}, {"ranges": 2}, {"ranges": 0}]
-)
-def test_a_trial_that_contradicts_the_table_is_crossed(changes):
-    (axes,) = table_1(cases(**changes)).axes
-    assert len(points(axes, "x")) == 6
-
-
-@pytest.fixture(scope="module")
-def table():
-    return tabulate(Lemma7(alpha=1.0, gamma=1.0, epsilon=2.0, points=20))
-
-
-def test_both_sides_are_drawn_in_each_panel(table):
-    figure = lemma_7(table)
-    panels = figure.axes
-    for panel, (dimension, rows) in zip(panels, table.groupby("dimension"), strict=True):
-        curve, bound = panel.lines
-        assert panel.get_title(loc="left") == f"K = {dimension}"
-        seen = rows["left"].to_numpy() > 1e-14
-        assert np.array_equal(curve.get_ydata()[seen], rows["left"].to_numpy()[seen])
-        assert np.array_equal(bound.get_ydata(), rows["right"])
-        assert np.array_equal(curve.get_xdata(), rows["norm_ratio"])
-        assert panel.get_yscale() == "log"
-        (shade,) = panel.collections
-        height = shade.get_paths()[0].get_extents()
-        assert height.y1 == pytest.approx(rows["right"].iloc[0])
-    (legend,) = figure.legends
-    assert any("false here" in text.get_text() for text in legend.get_texts())
-    assert r"\alpha=1" in legend.get_title().get_text()

@@ -10,7 +10,7 @@ from dpnoise import calibrate
 from dpnoise.noise import Staircase
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise_papers.flipped_huber_2023.settings import Limit
-from dpnoise_papers.flipped_huber_2023.tables.limit import limit, within
+from dpnoise_papers.flipped_huber_2023.tables.limit import limit, limit_page, within
 
 SETTINGS = {
     "costs": ("variance", "mean-abs"), "epsilons": (1.0, 0.3), "deltas": (1e-2, 0.0), "gap": 0.005,
@@ -122,3 +122,26 @@ def test_within_gives_unbroken_runs():
     ]
     assert list(within(table).itertuples(index=False, name=None)) == expected
     assert within(table[table["mechanism"] == "gaussian"]).empty
+
+
+def test_each_delta_has_its_sentence():
+    rows = [
+        (cost, delta, epsilon, 1.0, 1.004, mechanism, 1 if good else 0)
+        for cost in ("variance", "mean-abs")
+        for delta in (0.0, 1e-6)
+        for epsilon in (0.1, 0.5, 1.0)
+        for mechanism, good in (
+            ("flipped-huber", delta > 0 and epsilon < 1),
+            ("laplace", delta > 0 and epsilon == 1),
+        )
+    ]  # fmt: skip
+    columns = ["cost", "delta", "epsilon", "lower", "upper", "mechanism", "within"]
+    table = pd.DataFrame(rows, columns=columns)
+    page = limit_page(table, within(table)).splitlines()
+    assert "## Variance (the limit is known to 0.4%)" in page
+    assert "## Mean absolute error (the limit is known to 0.4%)" in page
+    assert page.count("- delta = 0: none of them.") == 2
+    sentence = (
+        "- delta = 1e-06: flipped huber for epsilon from 0.1 to 0.5; laplace for epsilon at 1."
+    )
+    assert page.count(sentence) == 2

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dpnoise.noise import FlippedHuber
-from dpnoise_papers.flipped_huber_2023.settings import Counterexamples, Lemma7
-from dpnoise_papers.flipped_huber_2023.theory.counterexamples import counterexamples, lemma_7
-
-RAY = Lemma7(alpha=1.0, gamma=1.0, epsilon=2.0, points=20)
+from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.settings import Counterexamples
+from dpnoise_papers.flipped_huber_2023.theory.counterexamples import counterexamples
+from dpnoise_papers.flipped_huber_2023.theory.density import tail, two_fold_tail
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +68,17 @@ def test_the_three_point_distribution_satisfies_the_orlicz_condition(table):
     assert 1 - p + p * math.cosh(4 * a) > math.exp(8)
 
 
-def test_the_ray_agrees_with_the_single_points(table):
-    ray = lemma_7(RAY)
-    half = ray[np.isclose(ray["norm_ratio"], 0.5)]
-    for dimension, name in ((1, "lemma-7"), (2, "lemma-7-two-coordinates")):
-        (row,) = half[half["dimension"] == dimension].itertuples()
+def test_lemma_7_in_full_is_what_doubles_find(table):
+    one, half = np.ones(1), np.full(1, 0.5)
+    for k, name in ((1, "lemma-7"), (2, "lemma-7-two-coordinates")):
+        level = 2.0 + (k / 4 + k) / 2 * one  # of T'd, at alpha = gamma = Delta = 1, epsilon = 2
+        left = (
+            tail(level / half, one, one) if k == 1 else two_fold_tail(level, half, half, one, one)
+        )
+        right = printed.theorem_8(2.0, one, one, k, (k * one, k**0.5 * one, one))[1]
         rows = table[table["id"] == name]
-        assert row.left == pytest.approx(float(side(rows, "left")), rel=1e-10)
-        assert row.right == pytest.approx(float(side(rows, "right")), rel=1e-10)
-
-
-def test_the_lemma_holds_at_the_full_norm_and_fails_far_below():
-    ray = lemma_7(RAY)
-    full, small = ray[ray["norm_ratio"] == 1], ray[ray["norm_ratio"] < 0.8]
-    assert (full["left"] >= full["right"]).all()
-    assert (small["left"] < small["right"]).all()
+        assert left == pytest.approx(float(side(rows, "left")), rel=1e-10)
+        assert right == pytest.approx(float(side(rows, "right")), rel=1e-10)
 
 
 def test_digits_are_what_is_asked_for():

@@ -16,8 +16,6 @@ import pytest
 from dpnoise_papers.inid_2024.figures.profiles import (
     MECHANISMS,
     approximate_laplace,
-    bisection,
-    crossovers,
     curves,
     dispersion,
     error_curves,
@@ -109,21 +107,6 @@ def test_the_comparison_marks_the_first_loss_or_says_never():
     assert "every" in two.texts[0].get_text()
 
 
-def test_crossovers_have_a_line_per_delta_and_marks_for_never():
-    rows = [
-        (name, e, d, math.nan if name == "exponential" and d < 1e-5 else 3.0 + e)
-        for name in ("uniform", "exponential")
-        for d in (1e-3, 1e-6)
-        for e in (0.1, 1.0, 10.0)
-    ]
-    table = pd.DataFrame(rows, columns=["profile", "epsilon", "delta", "crossover"])
-    one, two = crossovers(table).axes
-    assert [axes.get_title(loc="left") for axes in (one, two)] == ["uniform", "exponential"]
-    marks = [[len(line.get_xdata()) for line in axes.get_lines() if line.get_marker() == "^"]
-             for axes in (one, two)]  # fmt: skip
-    assert [max(m) for m in marks] == [0, 3]
-
-
 def test_approximate_laplace_has_both_accounts_and_its_limit():
     rows = [
         ("uniform", k, d, 10.0 * np.log10(k), 3.0)
@@ -185,16 +168,3 @@ def test_curves_are_errors_times_epsilon_and_mark_the_crossing(table):
         assert tuple(rows["mae_epsilon"]) in drawn
     (mark,) = [line for line in axes.get_lines() if len(line.get_xdata()) == 1]
     assert list(mark.get_xdata()) == [4.0]
-
-
-def test_maps_show_the_counts_and_leave_out_what_has_no_answer():
-    rows = [
-        (e, d, "none" if d > 0.6 else "private", 0 if d > 0.6 else 30 + i, 20 + i)
-        for i, (e, d) in enumerate((e, d) for d in (1e-6, 0.5, 0.9) for e in (0.1, 1.0))
-    ]
-    columns = ["epsilon", "delta", "outcome", "iterations", "repaired_iterations"]
-    figure = bisection(pd.DataFrame(rows, columns=columns))
-    printed, repaired = (axes.collections[0].get_array() for axes in figure.axes[:2])
-    assert np.ma.filled(printed, -1).ravel().tolist() == [30, 31, 32, 33, -1, -1]
-    assert np.ma.filled(repaired, -1).ravel().tolist() == [20, 21, 22, 23, 24, 25]
-    assert figure.axes[0].get_xscale() == "log"

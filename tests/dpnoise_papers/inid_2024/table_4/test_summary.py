@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 from dpnoise_papers.inid_2024.table_4.training import (  # noqa: E402
     cifar10_cell,
     groups_of_cells,
-    table_4_gains,
     table_4_printed,
     table_4_trained,
 )
@@ -43,26 +42,6 @@ def test_standard_errors_are_those_of_the_mean():
     assert (row["lowest"], row["highest"], row["repetitions"]) == (80.0, 87.0, 3)
     assert row["edge"] == "highest"
     assert row["data_note"] == "lossy"  # so that no verdict on such data goes without it
-
-
-def test_gains_and_the_seeds_that_tell_them_from_noise():
-    """n seeds of each have a difference with variance (s^2 + t^2) / n."""
-    table = toys.table()
-    cells = {
-        "gaussian-1e-05-8-iid": ([80.0, 82.0], "gaussian", 1e-5, 8.0, "iid"),
-        "gaussian-1e-05-8-optimal": ([84.0, 90.0], "gaussian", 1e-5, 8.0, "optimal"),
-        "laplace-0-8-optimal": ([10.0, 10.0], "laplace", 0.0, 8.0, "optimal"),
-    }
-    parts = {name: runs_of([], scheme="none") for name in table.cells}
-    parts |= {name: runs_of(*told) for name, told in cells.items()}
-    gains = table_4_gains(table_4_trained(table, parts))
-    scheme = gains[gains["comparison"] == "scheme"].iloc[0]
-    assert scheme["gain"] == 6.0
-    assert math.isclose(scheme["gain_se"], math.sqrt((2.0 + 18.0) / 2))
-    assert scheme["point_seeds"] == 80  # 2 sqrt(20 / 80) = 1
-    [noise] = gains[gains["comparison"] == "noise"].to_dict("records")
-    assert noise["gain"] == -77.0
-    assert noise["other"] == "gaussian, delta = 1e-05"
 
 
 def test_spr_is_open_between_noise_by_parameter_and_by_layer():
@@ -100,4 +79,3 @@ def test_without_images_nothing_is_trained():
     assert groups_of_cells({"none": groups}).empty
     table = toys.table()
     assert table_4_trained(table, dict.fromkeys(table.cells, runs)).empty
-    assert table_4_gains(table_4_trained(table, dict.fromkeys(table.cells, runs))).empty
