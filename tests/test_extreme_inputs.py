@@ -18,6 +18,7 @@ from dpnoise.noise import (
     Gaussian,
     KNorm,
     Staircase2D,
+    Subbotin,
     flipped_huber_variance,
     staircase_2d_gamma,
     staircase_gamma,
@@ -120,6 +121,21 @@ def test_methods_of_noise_of_any_size(name):
         for factor in (1e-300, 1e300):
             if hasattr(noise, "scaled"):
                 answer(noise.scaled, factor)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [Gaussian(1.0), Subbotin(3.0, 1.0), DiscreteGaussian(2.0), KNorm(2, 2, 1.0)],
+    ids=repr,
+)
+def test_odd_arguments_of_methods(noise):
+    for method in ("logpdf", "pdf", "logpmf", "sf", "cdf", "isf", "ppf", "scaled"):
+        for value in ODD:
+            if hasattr(noise, method):
+                answer(getattr(noise, method), value)
+    for value in ODD:
+        answer(noise.rvs, value)
+        answer(noise.rvs, 3, value)
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, "discrete"])

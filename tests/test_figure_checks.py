@@ -2,8 +2,12 @@
 
 import pytest
 
+import caption_words
 import figure_checks
 from dpnoise_papers import style
+from dpnoise_papers.config import load, sections, typed
+from dpnoise_papers.item import papers
+from dpnoise_papers.making import resolve
 
 NAME = "flipped Huber"
 
@@ -70,3 +74,58 @@ def looks(axes):
     axes.plot([0.3], [0.9], "o", color="black", markerfacecolor="none", label="printed")
     axes.plot([0.5], [0.9], "s", color=style.COLOURS["gaussian"], label="ours")
     axes.fill_between([0, 1], 0.3, 0.4, color=style.COLOURS["laplace"], alpha=0.3)
+
+
+@pytest.mark.parametrize(
+    ("caption", "wrong"),
+    [
+        ("Open circles are printed, squares are ours.", []),
+        ("The flipped Huber density (green, dashed) above the affine bound (solid grey).", []),
+        ("An orange band. Blue squares. A black circle.", []),
+        ("The band may be open; a cross would mark an error, of a mean square error.", []),
+        ("The flipped Huber density (green) above the affine bound (dashed).", ["dashed"]),
+        ("The flipped Huber density (solid) above the affine bound (grey).", ["solid"]),
+        ("The affine bound (green).", ["green"]),
+        ("The printed numbers (squares).", ["squares"]),
+        ("Crosses are printed, dots are ours.", ["Crosses", "dots"]),
+        ("Dotted curves, filled circles and hollow squares.",
+         ["Dotted curves", "filled circles", "hollow squares"]),
+        ("Triangles in the blue band, with stars and black squares.",
+         ["Triangles", "blue band", "stars", "black squares"]),
+        ("Open dots are the same line as a brown one.", ["brown"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_word_of_a_caption_is_found(caption, wrong):
+    assert caption_words.wrong_words(caption, figure(looks)) == wrong
+
+
+def test_what_is_labelled_and_not_drawn_is_missed():
+    empty = figure(lambda axes: axes.plot([], [], "o", markerfacecolor="none", label="printed"))
+    assert caption_words.wrong_words("Open circles are printed.", empty) == ["Open circles"]
+
+
+# Items whose tables take no time on the small settings, need no data and print no numbers.
+QUICK = {
+    "flipped-huber-2023": ("figure-1", "figure-5", "table-1"),
+    "flipped-huber-slides": ("huber-density", "illustrative-values"),
+    "inid-2024": ("algorithm-1", "corollary-6", "theorem-7"),
+}
+SPEAKING = [
+    (paper, item)
+    for paper in papers()
+    for item in paper.items
+    if item.id in QUICK.get(paper.id, ())
+]
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return load("config.yaml", "config.quick.yaml")
+
+
+@pytest.mark.parametrize(("paper", "item"), SPEAKING, ids=lambda one: one.id)
+def test_a_caption_says_what_is_drawn(paper, item, quick):
+    settings = typed(paper.module, sections(quick, paper.module, item.table.settings))
+    drawn = resolve(item.figure.function)(resolve(item.table.function)(*settings))
+    assert caption_words.spoken_of(item.caption)
+    assert caption_words.wrong_words(item.caption, drawn) == []

@@ -2,12 +2,13 @@
 
 import importlib.util
 import math
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from dpnoise import SampledGaussian
+from dpnoise import SampledGaussian, noise_multiplier
 from fuzz.sampled_references import log_lower
 from sampled_tilted import log_delta
 
@@ -82,6 +83,97 @@ def test_recorded_answers_of_ours_are_its_answers_now():
     low, high = SampledGaussian(1.5, 0.04).epsilon(1e-5, steps=2250)
     assert float(row["lower"]) == pytest.approx(low, rel=1e-9)
     assert float(row["upper"]) == pytest.approx(high, rel=1e-9)
+
+
+def said(value="", error=""):
+    return {"value": value, "error": error}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (said(1.0), "within 1e-6"),
+        (said(1.0 - 2e-6), "below"),
+        (said(1.0009), "within 0.1 %"),
+        (said(1.09), "within 10 %"),
+        (said(1.2), "beyond"),
+        (said("nan"), "not a number"),
+        (said("inf"), "infinite"),
+        (said(-0.03), "negative"),
+        (said(error="hang"), "hang"),
+        (said(error="memory"), "memory"),
+        (said(error="ValueError"), "error"),
+    ],
+)
+def test_answers_are_judged_by_both_ends(sampled, answer, kind):
+    assert sampled.judge(answer, 1.0, 1.0 + 1e-9) == kind
+    assert kind in sampled.KINDS
+
+
+def test_what_lies_between_ends_that_are_far_apart_is_not_judged(sampled):
+    assert sampled.judge(said(1.5), 1.0, 2.0) == "undecided"
+
+
+class Fake:
+    """A worker that answers 1, and is stopped by a question of ours after some."""
+
+    asked, left = [], 0
+
+    def __init__(self, _, name, task, patience, memory):
+        assert patience > 0.0
+        assert memory > 0
+        self.key = name, task
+
+    def ask(self, arguments):
+        if not Fake.left:
+            raise KeyboardInterrupt
+        Fake.left -= 1
+        Fake.asked.append((self.key, tuple(arguments)))
+        if self.key[0] == "opacus":
+            return {"error": "MemoryError: no, none", "seconds": 0.5}
+        ends = {"lower": 0.9} if self.key[0] == "dpnoise" else {}
+        return {"value": 1.0, "seconds": 0.1, "megabytes": 12.3} | ends
+
+    def stop(self):
+        pass
+
+
+def test_a_run_goes_on_where_it_was_killed(sampled, monkeypatch, tmp_path):
+    monkeypatch.setattr(sampled, "COUNT", 3)
+    monkeypatch.setattr(sampled, "Worker", Fake)
+    monkeypatch.setattr(sampled, "environment", lambda _: None)
+    path = tmp_path / "answers.csv"
+    Fake.asked, whole = [], len(sampled.questions())
+    for part in (5, 40, 1000):
+        Fake.left = part
+        try:
+            sampled.ask_all(path, 60.0, [])
+        except KeyboardInterrupt:  # a kill, in the middle of a line
+            path.write_text(path.read_text(encoding="utf-8") + "dpnoise,losses,na", "utf-8")
+    assert len(Fake.asked) == len(set(Fake.asked)) == whole * len(sampled.ACCOUNTS)
+    found = sampled.known(path)
+    assert len(found) == whole * len(sampled.ACCOUNTS)
+    assert set(found.loc[found["library"] == "opacus", "error"]) == {"memory"}
+    assert set(found.loc[found["library"] == "dpnoise", "lower"].map(float)) == {0.9}
+    first = [name for (name, _), _ in Fake.asked[:50]]
+    assert first.count("opacus") < first.count("autodp") * 2  # no more of what takes longer
+
+
+def test_a_question_that_takes_too_long_or_too_much_ends(sampled, tmp_path):
+    """Toys in place of a library: one never answers, one asks for more memory than there is."""
+    folder = tmp_path / "adapters"
+    folder.mkdir()
+    toys = (
+        "def endless():\n    while True: pass\ndef large():\n    return len(bytearray(1 << 33))\n"
+    )
+    (folder / "toy.py").write_text(toys, encoding="utf-8")
+    (tmp_path / "worker.py").write_text((PEERS / "worker.py").read_text("utf-8"), "utf-8")
+    for task, kind in (("endless", "hang"), ("large", "memory")):
+        worker = sampled.Worker(Path(sys.executable), "toy", task, patience=0.2, memory=1 << 30)
+        worker.command[1] = str(tmp_path / "worker.py")
+        answer = worker.ask([])
+        worker.stop()
+        assert sampled.row(("toy", "losses"), ("named", 0), answer)[6] == kind
 
 
 def check_named(script, recorded, listed):
@@ -180,3 +272,32 @@ def test_multipliers_that_are_printed_are_met(multiplier):
         ours = float(answers[question, "dpnoise", "losses"])
         assert ours == pytest.approx(printed, abs=2e-3)
         assert ours <= printed * (1.0 + 1e-6)
+
+
+QUESTION, LEAST = (8.0, 1e-5, 0.04, 2250), 1.3458984  # to all digits that are given
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (said(LEAST * (1.0 + 5e-7)), "within 1e-6"),
+        (said(LEAST * 1.0009), "within 0.1 %"),
+        (said(LEAST * 1.009), "within 1 %"),
+        (said(LEAST * 1.09), "within 10 %"),
+        (said(LEAST * 1.11), "beyond"),
+        (said(LEAST * (1.0 - 2e-6)), "too little by at most 0.1 %"),
+        (said(LEAST * 0.998), "too little by more"),
+        (said("nan"), "not a number"),
+        (said("inf"), "infinite"),
+        (said(-1.0), "negative"),
+        (said(error="hang"), "hang"),
+        (said(error="RuntimeError"), "error"),
+    ],
+)
+def test_multipliers_are_judged_by_both_ends(multiplier, answer, kind):
+    low = multiplier.too_little(QUESTION, noise_multiplier(*QUESTION))
+    assert 0.0 < LEAST - low <= 1e-6 * LEAST
+    assert multiplier.judge(answer, QUESTION, low) == kind
+    assert kind in multiplier.KINDS
+    if not answer["error"]:
+        assert multiplier.judge(said(LEAST * 1.2), QUESTION, 0.0) == "undecided"

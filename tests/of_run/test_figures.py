@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import caption_words
 import figure_checks
 from dpnoise_papers.claims.judge import bounds_beside, printed_beside
 from dpnoise_papers.item import PART, papers
@@ -58,6 +59,12 @@ def test_a_figure_is_whole_and_readable(case):
     assert figure_checks.overlapping_tick_labels(figure) == []
     assert figure_checks.struck_texts(figure) == []
     assert figure_checks.wrong_looks(figure) == []
+
+
+@pytest.mark.parametrize("case", ITEMS, ids=named)
+def test_a_caption_says_what_is_drawn(case):
+    figure, _ = drawing(*case)
+    assert caption_words.wrong_words(case[1].caption, figure) == []
 
 
 PRINTING = [case for case in ITEMS if case[1].figure.printed]

@@ -162,10 +162,7 @@ def test_what_is_too_dear_has_one_account():
     ],
 )
 def test_deltas_too_small_for_the_inversion_are_certified_by_composition(
-    lambdas,
-    noise,
-    epsilon,
-    delta,
+    lambdas, noise, epsilon, delta
 ):
     """At the kink, where every greatest loss of the centres counts, or at pure Laplace noise."""
     lambdas = np.array(lambdas)

@@ -199,11 +199,7 @@ def private_variance(noise, epsilon, delta, dimension):
     while high > low * (1.0 + 1e-4):
         middle = math.sqrt(low * high)
         upper = vector_profile(
-            noise.scaled(middle / noise.std()),
-            1.0,
-            epsilon,
-            copies=dimension,
-            rtol=1e-2,
+            noise.scaled(middle / noise.std()), 1.0, epsilon, copies=dimension, rtol=1e-2
         ).upper
         low, high = (low, middle) if upper <= delta else (middle, high)
     return high**2
@@ -234,9 +230,7 @@ def test_no_certified_staircase_has_less_variance(dimension):
     rng = np.random.default_rng(dimension)
     for _ in range(15):
         noise = Staircase(
-            epsilon / dimension * float(rng.uniform(0.9, 5)),
-            1.0,
-            float(rng.random()),
+            epsilon / dimension * float(rng.uniform(0.9, 5)), 1.0, float(rng.random())
         )
         private = vector_profile(noise, 1.0, epsilon, copies=dimension).upper <= delta
         assert noise.var() >= found.variance * (1.0 - 1e-6) or not private

@@ -35,6 +35,7 @@ from dpnoise import (
     calibrate_joint,
     certify,
     privacy_profile,
+    replace_one,
     vector_profile,
     verify,
 )
@@ -265,8 +266,7 @@ def test_the_set_counts_and_not_only_the_box_around_it():
     )
     assert inside.upper < around.lower
     assert inside.upper == pytest.approx(
-        certify(Laplace(1.0), 1.0, 0.5, relation="replace-one").upper,
-        rel=1e-8,
+        certify(Laplace(1.0), 1.0, 0.5, relation="replace-one").upper, rel=1e-8
     )
     mixed = certify(
         IndependentNoise(Gaussian(1.0), np.array([3.0, 1.5])),
@@ -275,8 +275,7 @@ def test_the_set_counts_and_not_only_the_box_around_it():
         relation="replace-one",
     )
     assert mixed.upper == pytest.approx(
-        certify(Gaussian(1.5), 1.0, 1.0, relation="replace-one").upper,
-        rel=1e-14,
+        certify(Gaussian(1.5), 1.0, 1.0, relation="replace-one").upper, rel=1e-14
     )
 
 
@@ -382,12 +381,19 @@ def test_promises_of_results_and_of_their_certificates_are_one_sentence():
     change = "one person more or less, in at most 3 of 12 counts, each by at most 1"
     assert best(ball, epsilon=1.0).promise == f"{change}: epsilon = 1, delta = 0"
     joint = calibrate_joint(
-        "truncated-k-norm",
-        LInf(1.0, of=2, relation="replace-one"),
-        epsilon=1.0,
-        delta=0.1,
+        "truncated-k-norm", LInf(1.0, of=2, relation="replace-one"), epsilon=1.0, delta=0.1
     )
     assert joint.promise == certify(joint).promise
+
+
+def test_six_counts_move_where_two_people_replace_each_other():
+    """The noise for three of twelve counts has no small delta for six of them."""
+    added = AtMost(3, of=12, relation="add-remove")
+    replaced = replace_one(added, contributions="nonnegative")
+    noise = best(added, epsilon=1.0).noise
+    assert certify(noise, added, 1.0).upper == 0
+    assert float(certify(noise, replaced, 1.0).upper) == pytest.approx(0.393, abs=1e-3)
+    assert certify(best(replaced, epsilon=1.0)).upper == 0
 
 
 def test_noise_on_the_integers_is_certified_for_integer_points():
@@ -417,6 +423,14 @@ def test_changes_that_are_no_integers_are_refused_for_noise_on_the_integers():
     for ball in (LInf(0.5, of=2), Ellipsoid((1.5, 2.5))):
         with pytest.raises(ValueError, match="integers"):
             certify(DiscreteGaussian(3.0), ball, 1.0, relation="add-remove")
+
+
+def test_a_claim_for_fewer_counts_is_refused_for_more():
+    found = best(AtMost(3, of=12, relation="add-remove"), epsilon=1.0, integer=True)
+    for noise in (found.noise, DiscreteLaplace(3.0)):
+        assert certify(noise, AtMost(3, of=12, relation="add-remove"), 1.0).upper == 0
+        with pytest.raises(ValueError, match="delta: expected at least"):
+            certify(noise, AtMost(4, of=12, relation="add-remove"), 1.0, delta=0.0)
 
 
 def test_a_set_without_a_line_in_the_codec_is_refused_by_name():

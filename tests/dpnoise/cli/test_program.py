@@ -61,11 +61,7 @@ CONSOLES = {name(page): found for page in PAGES if (found := commands(page))}
 def run(*arguments, **environment):
     variables = {**os.environ, **environment}
     return subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        env=variables,
-        check=False,
+        [*COMMAND, *arguments], capture_output=True, text=True, env=variables, check=False
     )
 
 
@@ -82,10 +78,7 @@ def test_the_start_imports_nothing_heavy(arguments):
         "print(*(set(sys.modules) & {{'numpy', 'scipy', 'rich', 'matplotlib'}}), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code.format(arguments)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code.format(arguments)], capture_output=True, text=True, check=True
     )
     assert not done.stderr.strip()
 

@@ -234,11 +234,7 @@ TABLE = "region,year,visitors\nnorth,2025,3\nsouth,2025,4\n"
     ],
 )
 def test_one_of_several_columns_is_released_with_the_labels_of_another(
-    run,
-    tmp_path,
-    text,
-    options,
-    written,
+    run, tmp_path, text, options, written
 ):
     done = run(text, *WORDS, *options.split())
     assert done.exit_code == 0, done.output

@@ -556,6 +556,16 @@ def test_probabilities_add_up_and_their_logarithms_do_not_underflow(classes):
     assert np.array_equal(model.classes_[near.argmax(axis=1)], model.predict(POINTS))
 
 
+def test_a_label_that_is_no_class_counts_as_an_empty_record():
+    strange = THREE.astype(object)
+    strange[:5] = ["x", None, math.nan, ("a",), 3]
+    missing = POINTS.copy()
+    missing[:5] = math.nan
+    exact = of_three(**RIDGE)
+    one = exact.fit(POINTS, strange).coef_
+    assert one == pytest.approx(exact.fit(missing, THREE).coef_)
+
+
 @pytest.mark.parametrize(
     "model",
     [

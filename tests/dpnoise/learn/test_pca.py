@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from dpnoise.learn.pca import (
     ALLOCATIONS,
@@ -24,6 +24,7 @@ from dpnoise.learn.pca import (
 from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.vector import vector_profile
 from for_all import for_all
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
@@ -91,8 +92,7 @@ def test_components_are_those_of_the_released_matrix():
     found = dp_pca(X, 3, random_state=4, **BUDGET)
     assert found.components.T @ found.components == pytest.approx(np.eye(3), abs=1e-12)
     assert found.matrix @ found.components == pytest.approx(
-        found.components * found.eigenvalues,
-        abs=1e-10,
+        found.components * found.eigenvalues, abs=1e-10
     )
     assert np.all(np.diff(found.eigenvalues) < 0)
     assert found.eigenvalues == pytest.approx(np.linalg.eigvalsh(found.matrix)[:-4:-1])
@@ -196,6 +196,31 @@ def loss(D, diagonal, off_diagonal, noise):
     return np.linalg.norm(scaled, 2 if noise == "gaussian" else 1)
 
 
+def greatest_found(features, scales, noise, neighbouring, seed):
+    """The largest loss that 4 local searches from random neighbours reach."""
+    rng = np.random.default_rng(seed)
+    samples = 1 if neighbouring == "add-remove" else 2
+
+    def goal(flat):
+        return -loss(difference(flat, features, neighbouring), *scales, noise)
+
+    starts = rng.normal(size=(4, samples * features)) * rng.choice([0.1, 1.0, 3.0], size=(4, 1))
+    found = (optimize.minimize(goal, start, method="Nelder-Mead").fun for start in starts)
+    return -min(found)
+
+
+@noises
+@relations
+@for_all("scales", SCALES)
+@for_all("features", [1, 2, 3])
+def test_no_search_finds_more_than_the_greatest_loss(features, scales, noise, neighbouring):
+    most = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
+    found = greatest_found(features, scales, noise, neighbouring, features)
+    assert found <= most * (1 + 1e-12)
+    exact = noise == "gaussian" or neighbouring == "add-remove"
+    assert found >= most * (1 - 1e-4 if exact else 0.7)
+
+
 @noises
 @relations
 @for_all("scales", SCALES)
@@ -266,3 +291,37 @@ def test_no_other_ratio_of_scales_has_a_smaller_squared_error(features, noise, n
     slack = 1e-12 if features > 2 or noise == "gaussian" else 0.05
     assert error(t / s) <= min(others) * (1 + slack)
     assert error(t / s) < error(1.0)
+
+
+@noises
+@relations
+@for_all("allocation", ALLOCATIONS)
+def test_the_exact_profile_at_single_neighbours_is_within_the_budget(
+    allocation, noise, neighbouring
+):
+    """An account that knows nothing of second moments, over random and extreme neighbours."""
+    features, epsilon = 4, 1.3
+    delta = 1e-4 if noise == "gaussian" else 0.0
+    scales = second_moment_scales(
+        features, noise=noise, allocation=allocation, neighbouring=neighbouring,
+        epsilon=epsilon, delta=delta,
+    )  # fmt: skip
+    family = Gaussian if noise == "gaussian" else Laplace
+    above = np.triu_indices(features, 1)
+    noises = [family(scales[0])] * features + [family(scales[1])] * len(above[0])
+    rng = np.random.default_rng(5)
+    pairs = [*rng.normal(size=(6, 2 * features)), np.eye(features)[:2].ravel()]
+    pairs.append(np.repeat([0.5, -0.5, 0.5], [4, 2, 2]))
+    deltas = []
+    for pair in pairs:
+        D = np.abs(difference(pair, features, neighbouring))
+        sizes = np.concatenate([np.diag(D), D[above]])
+        kept = sizes > 1e-9
+        some = [n for n, k in zip(noises, kept, strict=True) if k]
+        at = [epsilon * (1 + 1e-12), 0.98 * epsilon]
+        profile = vector_profile(some, sizes[kept].tolist(), at)
+        deltas.append([profile.upper[0], profile.lower[1]])
+    within, beyond = np.max(deltas, axis=0)
+    assert within <= delta * (1 + 1e-6) + 1e-12  # the bound's own rounding
+    if noise == "gaussian" or neighbouring == "add-remove":
+        assert beyond > delta + 1e-9  # no less noise would do

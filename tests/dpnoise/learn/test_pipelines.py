@@ -317,6 +317,16 @@ def test_everything_wrong_is_named_at_once():
         DPPCA(2, relation="replace-one").fit(SAMPLES).inverse_transform(SAMPLES)
 
 
+def test_data_of_any_magnitude_are_clipped_and_samples_that_are_not_finite_contribute_nothing():
+    wild = np.vstack(
+        [SAMPLES[:3], [[1e308] * 5, [np.inf] * 5, [0.0, np.nan, 0, 0, 0], [-1e-320] * 5]]
+    )
+    model = DPPCA(epsilon=math.inf, bound=1e-10, relation="replace-one").fit(wild)
+    assert np.trace(model.second_moment_) == pytest.approx(4e-20, rel=1e-12)
+    tame = DPPCA(epsilon=math.inf, bound=5.0, relation="replace-one").fit(wild)
+    assert tame.second_moment_ == pytest.approx(SAMPLES[:3].T @ SAMPLES[:3] + 5.0, rel=1e-12)
+
+
 def test_adding_a_sample_changes_no_scale():
     sizes = (0, 1, 2, 199, 200)
     fits = [DPPCA(random_state=0, **ADDING).fit(SAMPLES[:size]) for size in sizes]

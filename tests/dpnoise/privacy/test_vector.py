@@ -65,7 +65,7 @@ ORDERED = [
 
 def _holds(found, log_exact, slack=1e-12):
     return np.all(found.log_lower <= log_exact + slack) and np.all(
-        log_exact - slack <= found.log_upper,
+        log_exact - slack <= found.log_upper
     )
 
 
@@ -99,7 +99,7 @@ def _breaks(noise, epsilon, reach):
         for k in np.flatnonzero(gaps[:-1] * gaps[1:] < 0.0):
             places = inner[k], inner[k + 1]
             found.add(
-                optimize.brentq(lambda t, v=level: loss(t) - epsilon + v, *places, xtol=1e-14),
+                optimize.brentq(lambda t, v=level: loss(t) - epsilon + v, *places, xtol=1e-14)
             )
     return np.array(sorted(found))
 
@@ -267,8 +267,7 @@ def test_far_below_the_smallest_double_against_arb():
     for sigma, shift, epsilon in cases:
         found = vector_profile(Gaussian(sigma), shift, epsilon)
         exact = number(
-            lambda d=shift, s=sigma, e=epsilon: gaussian_ball(arb(d) / arb(s), arb(e)),
-            "",
+            lambda d=shift, s=sigma, e=epsilon: gaussian_ball(arb(d) / arb(s), arb(e)), ""
         )
         with mpmath.workdps(40):
             low, high = (mpmath.mpf(float(x)) for x in (found.log_lower, found.log_upper))
@@ -350,10 +349,7 @@ def test_every_epsilon_has_bounds(noise, scale):
     epsilon = np.array([1e5, 1e7, 1e9, 1e12, 1e15, 1e40, 1e99])
     for copies in (2, 3, 1000):
         found = vector_profile(
-            noise.scaled(scale),
-            1.0 if scale > 0.1 else 0.4 * scale,
-            epsilon,
-            copies=copies,
+            noise.scaled(scale), 1.0 if scale > 0.1 else 0.4 * scale, epsilon, copies=copies
         )
         assert np.all(found.log_lower <= found.log_estimate)
         assert np.all(found.log_estimate <= found.log_upper)
@@ -405,6 +401,14 @@ def _greater(noise):
         for some in product([1.0, factor], repeat=len(values)):
             if max(some) > 1.0:
                 yield corner(family, np.array(values) * some, 0.0)
+
+
+@pytest.mark.parametrize("noise", ORDERED)
+def test_density_at_each_quantile_falls_with_each_parameter(noise):
+    levels = np.concatenate([np.geomspace(1e-6, 1.0, 60), np.linspace(1.0, 300.0, 400)])
+    density = noise.logpdf(noise._magnitude(levels))
+    for other in _greater(noise):
+        assert np.all(other.logpdf(other._magnitude(levels)) <= density + 1e-11 * (1.0 + levels))
 
 
 @for_all("noise", ORDERED)

@@ -94,10 +94,7 @@ def test_one_record_does_not_change_how_others_are_read():
         found = seeded(1).histogram([1] * 1000 + [2**53 + 1, other], **budget)
         np.testing.assert_allclose(found.value, [1000, 0], atol=3)
     found = seeded(1).histogram(
-        [2**53 + 1] * 9 + [1.5],
-        categories=[2**53 + 1],
-        epsilon=50.0,
-        **WHO,
+        [2**53 + 1] * 9 + [1.5], categories=[2**53 + 1], epsilon=50.0, **WHO
     )
     assert found.value[0] == pytest.approx(9, abs=3)
 
@@ -190,8 +187,7 @@ def test_a_release_says_what_it_promises_and_is_charged_for_it(name, relation):
 def test_no_relation_is_assumed(name):
     for asked in ({}, {"budget": Budget(1.0)}):
         with pytest.raises(
-            ValueError,
-            match=r"relation: expected .*of the Budget or as relation=, got None",
+            ValueError, match=r"relation: expected .*of the Budget or as relation=, got None"
         ):
             RECORDS[name](**asked, **ALONE)
 

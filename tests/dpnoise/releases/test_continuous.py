@@ -96,6 +96,20 @@ def test_far_tails_are_drawn_from_more_bits():
     assert bounded == 23  # just below the bound
 
 
+def test_ends_of_steps_and_of_the_support():
+    for noise in (Staircase(2.0, 1.0, 0.5), TruncatedLaplace(1.0, 2.0), Subbotin(1000.0, 1.0)):
+        found = seeded(2)(np.zeros(2000), noise, grid=0.5)
+        assert np.max(np.abs(found)) <= noise.bound + 0.25
+    assert set(np.abs(found)) == {0.0, 0.5, 1.0}
+
+
+def test_a_value_on_a_tie_goes_either_way():
+    """value = half a grid step and next to no noise: 0 or one step, each half of the time."""
+    found = seeded(4)(np.full(2000, 0.5), Laplace(2.0**-20), grid=1.0)
+    assert set(found) == {0.0, 1.0}
+    assert 900 < np.sum(found) < 1100
+
+
 @for_all(("value", "expected"), [(0.0, 0.0), (1.0, 1.0), (1e-300, 0.0)])
 def test_a_value_next_to_a_tie_is_not_rounded_onto_it(value, expected):
     value = float(np.nextafter(0.5, value)) if value in {0.0, 1.0} else value

@@ -22,7 +22,7 @@ ROWS = pd.DataFrame(
         "region": ["N", "N", "N", "N", "S", "W", "?"],
         "income": [30.0, 200.0, 15.0, 40.0, 7.0, math.nan, 9.0],
         "visits": [3, 20, 1, 4, 7, -5, 9],
-    },
+    }
 )
 GROUPS = ["S", "N", "E", "W"]
 BY = {"by": ROWS["region"], "groups": GROUPS}
@@ -83,12 +83,7 @@ def test_means_are_within_the_bounds_and_their_intervals_hold(relation):
     inside, found = [], None
     for seed in range(12):
         found = seeded(seed).mean(
-            values,
-            by=by,
-            groups=["N", "S", "E"],
-            bounds=(0, 100),
-            epsilon=1.0,
-            relation=relation,
+            values, by=by, groups=["N", "S", "E"], bounds=(0, 100), epsilon=1.0, relation=relation
         )
         low, high = found.interval(0.5, simultaneous=True)
         inside.append(np.all((low[:2] <= truth) & (truth <= high[:2])))
@@ -154,8 +149,7 @@ def test_grid_and_rest_give_the_number_next_to_the_sum(size):
     drawn = _noisy_multiples(sums, [unit] * 3, found, step, entropy(2))
     for value, one in zip(drawn, sums, strict=True):
         assert abs(Fraction(value) - one * Fraction(unit)) <= abs(one) * Fraction(unit) * Fraction(
-            1,
-            2**50,
+            1, 2**50
         ) + Fraction(size)
 
 
@@ -190,13 +184,7 @@ def test_no_record_makes_a_release_of_groups_fail():
     odd = [10**400, math.nan, None, "7", 1j, [1], object(), math.inf, -math.inf]
     who = [*"abcdefg", math.nan, None]
     found = seeded(1).sum(
-        odd,
-        by=["N"] * 9,
-        groups=["N"],
-        person=who,
-        bounds=(-2, 10),
-        epsilon=500.0,
-        **WHO,
+        odd, by=["N"] * 9, groups=["N"], person=who, bounds=(-2, 10), epsilon=500.0, **WHO
     )
     near(found, [10 - 2 * 6])
     with_list = seeded(1).count(by=[["x"], "N", {}, math.nan], groups=["N"], **SURE)

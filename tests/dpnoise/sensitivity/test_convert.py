@@ -96,8 +96,7 @@ def test_two_people_in_few_numbers_differ_in_twice_as_many(m, K):
 @pytest.mark.parametrize("contributions", ["symmetric", "nonnegative"])
 @pytest.mark.parametrize("given", SETS, ids=str)
 def test_each_function_states_its_relation_and_refuses_a_set_that_states_it_already(
-    given,
-    contributions,
+    given, contributions
 ):
     added, replaced = given.stating("add-remove"), given.stating("replace-one")
     assert replace_one(added, contributions=contributions).relation == "replace-one"

@@ -423,3 +423,14 @@ def test_a_budget_is_charged_for_counts():
         assert budget.epsilon_of(0.0) == pytest.approx(epsilon, rel=1e-9)
     with pytest.raises(ValueError, match="equal length"):
         Budget(3.0, relation=ADDED).spend([Laplace(4.0)] * 4, ball)
+
+
+def test_noise_that_is_too_small_is_found_out():
+    """K-norm noise for add/remove does not hide a replacement; draws of less noise are seen."""
+    ball = Counts(3, of=5, relation=ADDED)
+    noise = best(ball, epsilon=1.0).noise
+    assert certify(noise, Counts(3, of=5, relation=REPLACED), 1.0).upper > 0.3
+    assert not audit_noise(noise, ball, epsilon=1.0, size=100_000).contradicted
+    small = noise.scaled(0.7)
+    found = audit_noise(noise, ball, sampler=small.rvs, size=200_000)
+    assert found.contradicted

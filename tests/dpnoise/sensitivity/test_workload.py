@@ -191,8 +191,7 @@ def test_noise_by_coordinate_hides_the_worst_column():
     assert np.max(losses) == pytest.approx(1.0)
     assert np.max(losses) <= 1.0
     assert math.isclose(
-        float(np.min(table["Gaussian"].noise.scales)),
-        float(np.max(table["Gaussian"].noise.scales)),
+        float(np.min(table["Gaussian"].noise.scales)), float(np.max(table["Gaussian"].noise.scales))
     )
 
 

@@ -161,6 +161,12 @@ def test_noise_of_vectors(noise, size, same, per):
     assert one.epsilon_of() == pytest.approx(other.epsilon_of(), rel=1e-9)
 
 
+def test_a_budget_that_is_spent_exactly_has_zero_left():
+    budget = Budget(1.0, relation="replace-one")
+    budget.spend_dp(0.5, times=2)
+    assert str(budget.remaining()) == "0.0"
+
+
 def test_numbers_of_numpy_count_as_numbers():
     budget = Budget(np.float32(1.0), np.float32(1e-6), relation="replace-one")
     budget.spend_dp(np.float32(0.5), np.float32(1e-7), np.int32(2))
@@ -288,6 +294,20 @@ def test_the_first_entry_decides_and_others_are_refused_with_what_joins_them(fir
     assert budget.epsilon_of() == 0.5
     budget.spend_dp(0.5, relation=first)
     assert budget.epsilon_of() == 1.0
+
+
+def test_a_budget_for_one_relation_gives_it_to_numbers_and_refuses_other_sets():
+    budget = Budget(3.0, relation="add-remove")
+    budget.spend(*ONE)
+    budget.spend_dp(0.5)
+    assert budget.epsilon_of() == 1.0
+    assert repr(budget).endswith("relation='add-remove')")
+    with pytest.raises(ValueError, match="'add-remove' and 'replace-one'"):
+        budget.spend(Laplace(2.0), LInf(1.0, relation="replace-one"))
+    with pytest.raises(ValueError, match="the set and relation="):
+        budget.spend(Laplace(2.0), LInf(1.0, relation="replace-one"), relation="add-remove")
+    with pytest.raises(ValueError, match="relation: expected 'add-remove'"):
+        Budget(1.0, relation="both")
 
 
 def test_a_box_is_charged_as_its_numbers_and_another_set_by_its_largest_norm():

@@ -265,7 +265,7 @@ def test_hostile_texts_raise_value_errors_alone():
         else:
             told = "budget: expected"
             assert epsilon_or_refusal(Budget.from_json(found.to_json())) == epsilon_or_refusal(
-                found,
+                found
             )
         assert re.match(r"budget: (.*: )?.*expected", told, re.DOTALL), told
     assert refused > 200
