@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import date
+from fractions import Fraction
 from functools import cache, reduce
 from operator import getitem
 
@@ -23,6 +24,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.privacy.odometer.accounts import _own_epsilon
+from dpnoise.privacy.odometer.ledger import _bounded
 
 
 @cache
@@ -287,3 +289,10 @@ def test_a_label_and_a_date_are_kept_and_may_be_missing():
     with pytest.raises(ValueError, match="label: expected one line"):
         budget.spend(Laplace(4.0), 1.0, label="a\nb")
     assert len(budget.entries) == 1
+
+
+def test_sums_of_too_many_digits_are_rounded_up():
+    for power in (-9000, -3, 40, 9000):
+        value = Fraction(10) ** power * Fraction(7**2000, 3**5000 + 1)
+        found = _bounded(value)
+        assert value < found <= value * (1 + Fraction(2) ** -190)

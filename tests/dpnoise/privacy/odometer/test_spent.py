@@ -1,6 +1,7 @@
 """Room for further releases: never more than fits, whoever asks, and in whatever order."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -161,5 +162,10 @@ def test_what_cannot_be_compared_is_not():
     ]
     for first, second in itertools.permutations(some, 2):
         assert not dominates(first, second)
+    here, there = (
+        replace(one_of(Laplace(b), 1.0), relation=relation)
+        for b, relation in ((2.0, R), (3.0, "replace-one"))
+    )
+    assert not dominates(here, there)
     certain = Ledger().plus(one_of(Laplace(2.0), 1.0), 1)
     assert not dominates(certain, one_of(Laplace(3.0), 1.0))  # its guarantee is stated
