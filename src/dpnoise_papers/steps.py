@@ -154,6 +154,10 @@ class Run:
                 for key, (paper, item) in self.items.items()
                 for part in self._parts(key) for name in item.tables}  # fmt: skip
 
+    def maker(self, path: str) -> tuple[str, str] | None:
+        """Item and part that make a table 'paper/table.csv'; None if none does."""
+        return self._makers.get(path.removesuffix(".csv"))
+
     @cache  # noqa: B019 - a run lives as long as its process
     def _read(self, key: str, kind: str, part: str = "") -> list[dict[str, str]]:
         """Tables that a function of an item reads: 'paper/table' by part, '' for one alone."""
