@@ -23,8 +23,8 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise_papers.verify.oracles.gaussian import gaussian_delta
 from exact_noise import exact_noise
+from oracles.gaussian import gaussian_delta
 
 DIGITS = 60
 SOME = mp.mpf(10) ** -400  # below any delta that is not 0

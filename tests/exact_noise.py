@@ -1,6 +1,6 @@
 """The tests' instances of each family, and the reference that stands for noise of the library.
 
-Only parameters are read off the noise: what is asked of them is answered by `verify.oracles`.
+Only parameters are read off the noise: what is asked of them is answered by `oracles`.
 """
 
 import math
@@ -25,8 +25,9 @@ from dpnoise.noise import (
     TruncatedLaplace,
     staircase_gamma,
 )
-from dpnoise_papers.verify.oracles import densities, integers
-from dpnoise_papers.verify.oracles.exact import Pieces, Power, Stairs
+from dpnoise_papers.verify.oracles import densities
+from oracles import integers
+from oracles.exact import Pieces, Power, Stairs
 
 RATIOS = [0.0, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.97, 1.0, 2.0, 5.5, 12.0, 26.0, 39.0, 300.0, 2e4]
 FLIPPED = [FlippedHuber(b * g, g) for b, g in zip(RATIOS, [1.0, 0.3, 7.0] * 5, strict=True)]

@@ -24,11 +24,11 @@ from dpnoise.privacy.sampled import composition, mechanism
 from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.lines import Contour
 from dpnoise.privacy.sampled.pairs import REMOVED, Kind, one_step, pair_of
-from dpnoise_papers.verify.oracles import samples
 from exact_noise import exact_noise
 from fuzz import CHECKS, checks_exact, checks_range, runner, sampled_references
 from fuzz.references import reference_bounds
 from fuzz.runner import Report, run, run_case
+from oracles import samples
 
 
 @pytest.fixture(autouse=True)

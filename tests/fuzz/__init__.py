@@ -1,6 +1,6 @@
 """Random, round and coinciding parameters for every public function, checked independently.
 
-`draws` makes parameters, `references` and `dpnoise_papers.verify.oracles` hold independent
+`draws` makes parameters, `references` and `oracles` hold independent
 accounts, `checks_*` the relations that must hold, `runner` runs them for a given
 time (`make fuzz`).
 """

@@ -15,7 +15,8 @@ from dpnoise.noise import Staircase
 from dpnoise.privacy.accounts import event_log_delta, gaussian_delta, shared_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.vector import known_profile
-from dpnoise_papers.verify.oracles.gaussian import gaussian_ball, number
+from dpnoise_papers.verify.oracles.gaussian import gaussian_ball
+from oracles.gaussian import number
 
 _DIGITS = 60
 _SLACK = 1e-30  # relative, of the truth

@@ -14,9 +14,9 @@ import re
 import numpy as np
 
 from dpnoise import SampledGaussian
-from dpnoise_papers.verify.oracles import samples
 from fuzz import sampled_references as references
 from fuzz.references import OutOfRangeError
+from oracles import samples
 
 _SIGMAS = [0.01, 0.1, 0.5, 0.8, 1.0, 1.5, 2.0, 5.0, 10.0, 100.0, 1e3, 1e4]
 _RATES = [1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.02, 0.04, 0.1, 0.25, 0.5, 0.9, 1.0]

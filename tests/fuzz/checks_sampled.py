@@ -26,7 +26,7 @@ from dpnoise.privacy.sampled.pairs import (
     one_step,
     pair_of,
 )
-from dpnoise_papers.verify.oracles import samples
+from oracles import samples
 
 _SIGMAS = [0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0]
 _RATES = [1e-3, 2e-3, 4e-3, 0.005, 0.01, 0.02, 0.04, 0.05, 0.1]

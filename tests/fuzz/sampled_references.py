@@ -2,7 +2,7 @@
 
 Two steps by quadrature; any number from below by two tests for the record, from above by moments of
 whole orders and by the chance to be sampled at all. delta is that of the worse direction. What has
-a closed form is in `dpnoise_papers.verify.oracles.samples`.
+a closed form is in `oracles.samples`.
 """
 
 import math

@@ -58,7 +58,6 @@ _WRITTEN |= {
     name: name.capitalize() for name in ("fisher", "laplace", "gaussian", "huber", "bayes")
 }
 _WRITTEN |= {"inid": "i.n.i.d."}
-_INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))"  # a sign, or brackets in brackets
 
 
 def report(
@@ -163,7 +162,6 @@ def _claim(claim: Claim, told: View, band: Band | None, tables: Mapping[str, pd.
     correction holds.
     """
     percent, misprint = told["printed"].endswith("%"), told["reason"] in CORRECTED.values()
-    statement, assumptions = parted(claim.statement)
     allowed = _allowed(band, percent=percent, order=claim.printed is None) if band else ""
     printed = told["printed"] if claim.printed else f"an order ({told['printed']})"
     ours = _number(band.value, percent=percent and claim.printed is not None) if band else ""
@@ -173,8 +171,8 @@ def _claim(claim: Claim, told: View, band: Band | None, tables: Mapping[str, pd.
         "item": f"{claim.paper}/{claim.item}",
         "item_label": item_label(claim.item),
         "quote": claim.quote,
-        "statement": statement,
-        "assumptions": assumptions,
+        "statement": claim.statement,
+        "assumptions": claim.details,
         "shared": claim.assumptions,
         "error": _number(float(error), percent=percent) if error else "",
         "allowed": allowed,
@@ -185,17 +183,6 @@ def _claim(claim: Claim, told: View, band: Band | None, tables: Mapping[str, pd.
         "table": claim.result,
         "evidence": evidence(claim, tables, band, misprint=misprint),
     }
-
-
-def parted(statement: str) -> tuple[str, list[str]]:
-    """Statement without the brackets that end it, and what these assume, apart at semicolons.
-
-    Brackets inside of others, and those that do not end the statement, stay as they are.
-    """
-    if not (found := re.fullmatch(rf"(.+) \(({_INSIDE}*)\)", statement, re.DOTALL)):
-        return statement, []
-    parts = re.findall(rf"(?:(?!;){_INSIDE})+", found[2])
-    return found[1], [part.strip() for part in parts]
 
 
 def _allowed(band: Band, *, percent: bool, order: bool = False) -> str:

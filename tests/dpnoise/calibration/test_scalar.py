@@ -28,8 +28,8 @@ from dpnoise.noise import FAMILIES as KNOWN
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise_papers.verify.oracles.densities import flipped_huber
-from dpnoise_papers.verify.oracles.exact import Pieces
 from exact_noise import exact_noise
+from oracles.exact import Pieces
 
 SHAPES = {
     "flipped-huber": module.flipped_huber,

@@ -36,9 +36,9 @@ from dpnoise.optimality.certificates import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.optimality.whole_numbers import WholeStaircase
 from dpnoise.sensitivity.spheroid import Spheroid
-from dpnoise_papers.verify.oracles.exact import Stairs
 from exact_noise import off
 from for_all import for_all
+from oracles.exact import Stairs
 
 NORMS = [1, 2, math.inf]
 every_norm = for_all("norm", NORMS)

@@ -20,9 +20,9 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
-from dpnoise_papers.verify.oracles.exact import Pieces
 from exact_noise import TABLE, exact_noise, off
 from for_all import for_all
+from oracles.exact import Pieces
 
 INSTANCES = [noise for row in TABLE.values() for noise in row.instances]
 FLIPPED, OFFSET, HUBERS, SUBBOTIN, TRUNCATED, STAIRS = (

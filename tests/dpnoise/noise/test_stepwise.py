@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpnoise.noise import Staircase, staircase_gamma
-from dpnoise_papers.verify.oracles.exact import Stairs
 from exact_noise import off
 from for_all import for_all
+from oracles.exact import Stairs
 
 
 @for_all("epsilon", [1e-100, 1e-6, 0.01, 0.3, 1.0, 4.0, 30.0, 700.0])

@@ -19,8 +19,8 @@ from dpnoise.privacy.gaussian import (
     gaussian_sigma,
     log_delta_and_slope,
 )
-from dpnoise_papers.verify.oracles.gaussian import gaussian_delta as profile
-from dpnoise_papers.verify.oracles.gaussian import is_private
+from oracles.gaussian import gaussian_delta as profile
+from oracles.gaussian import is_private
 
 
 def exact_delta(mu, epsilon):

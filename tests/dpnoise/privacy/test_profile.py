@@ -26,7 +26,7 @@ from dpnoise.privacy.profile import (
     response_delta,
     response_log_delta,
 )
-from dpnoise_papers.verify.oracles.printed import table_1_delta, table_1_ranges
+from dpnoise_papers.flipped_huber_2023.as_printed import CASES, DECIMALS, profiles, ranges
 from exact_noise import exact_noise
 from for_all import for_all
 
@@ -118,9 +118,9 @@ def test_equation_13_and_its_five_cases():
         epsilon = rng.uniform(0, 1.5) * (d + 2 * alpha) * d / (2 * gamma**2)
         with mp.workdps(300):
             a, g, shift, e = map(mp.mpf, (alpha, gamma, d, epsilon))
-            ranges = table_1_ranges(a, shift).items()
-            case = next(name for name, (low, high) in ranges if low <= 2 * g**2 * e < high)
-            delta = table_1_delta(case, a, g, shift, e)
+            held = zip(CASES, ranges(shift, a, g, DECIMALS), strict=True)
+            case = next(name for name, (low, high) in held if low <= e < high)
+            delta = profiles(e, shift, a, g, DECIMALS)[CASES.index(case)]
         seen[case] += 1
         if seen[case] <= 12:
             value = log_privacy_profile(FlippedHuber(alpha, gamma), d, epsilon)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from dpnoise_papers.verify.oracles import densities
-from dpnoise_papers.verify.oracles.exact import Pieces
 from dpnoise_papers.verify.oracles.gaussian import (
     gaussian_epsilon_at,
     gaussian_log_delta,
@@ -14,6 +13,7 @@ from dpnoise_papers.verify.oracles.gaussian import (
 from dpnoise_papers.verify.oracles.minima import minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.paths.common import minimum_moment
 from dpnoise_papers.verify.paths.inid_2024 import minimum_cost
+from oracles.exact import Pieces
 
 BOX = ((0.02, 150.0), (0.02, 50.0))
 

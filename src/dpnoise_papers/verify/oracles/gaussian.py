@@ -1,34 +1,24 @@
-"""Delta of Gaussian noise by Theorem 8 of balle-wang-2018.
+"""Delta of Gaussian noise by Theorem 8 of balle-wang-2018, in ball arithmetic (Arb).
 
-To any digits, and in ball arithmetic (Arb), where every rounding error is enclosed.
+Every rounding error is enclosed.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import mpmath
 from flint import arb, ctx
 from scipy import optimize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Number: TypeAlias = Any  # of any type that mpmath takes, or a number of mpmath
 _T = TypeVar("_T")
 _BITS = 160, 2**15
 _EXCESS = 1e-12  # relative: a root is proved to lie within it
 _SMALL = 2.0**-60
-_DIGITS = 2.0**-110  # relative, of a proved number
-
-
-def gaussian_delta(mu: Number, epsilon: Number) -> Number:
-    """Delta with sensitivity / sigma = mu, with as many digits as mpmath works with."""
-    mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
-    far = mpmath.exp(epsilon) * mpmath.ncdf(-mu / 2 - epsilon / mu)
-    return mpmath.ncdf(mu / 2 - epsilon / mu) - far
 
 
 def decided(question: Callable[[], _T | None], about: str) -> _T:
@@ -45,35 +35,6 @@ def decided(question: Callable[[], _T | None], about: str) -> _T:
     finally:
         ctx.prec = before
     raise ArithmeticError(f"undecided at {_BITS[1]} bits: {about}")
-
-
-def number(question: Callable[[], arb | None], about: str) -> Number:
-    """A number of which a question gives balls, as one of mpmath, proved to a relative 2^-110."""
-
-    def answer() -> Number | None:
-        ball = question()
-        if ball is None or not ball.rad() <= abs(ball.mid()) * _DIGITS:
-            return None
-        man, exponent = ball.mid().man_exp()
-        return mpmath.ldexp(int(man), int(exponent))
-
-    return decided(answer, about)
-
-
-def is_private(
-    epsilon: float, delta: float, sigma: float, sensitivity: float = 1.0, *, widen: float = 0.0
-) -> bool:
-    """Whether sigma / (1 + widen) is (epsilon, delta)-DP: a proof, in both directions.
-
-    The arguments are doubles and are taken as exact.
-    """
-
-    def answer() -> bool | None:
-        mu = arb(float(sensitivity)) / arb(float(sigma)) * (1 + arb(widen))
-        ball, limit = gaussian_ball(mu, arb(float(epsilon))), arb(float(delta))
-        return True if ball <= limit else False if ball > limit else None
-
-    return decided(answer, f"epsilon={epsilon!r}, delta={delta!r}")
 
 
 def gaussian_log_delta(mu: float, epsilon: float) -> float:

@@ -52,6 +52,7 @@ FAMILIES = {
     ),
 }
 SIMPLE = {"gaussian": gaussian, "laplace": laplace}
+BOXED = {"flipped-huber": flipped_huber, "offset-symmetric-gaussian": offset_symmetric_gaussian}
 
 
 class Minimum(NamedTuple):
@@ -150,8 +151,7 @@ def minimum_in_box(
 
     The parameters are alpha and gamma, or theta and rho; `coarse` and `hint` are as for `minimum`.
     """
-    build = {"flipped-huber": flipped_huber,
-             "offset-symmetric-gaussian": offset_symmetric_gaussian}[family]  # fmt: skip
+    build = BOXED[family]
     (low, high), (bottom, ceiling) = box
 
     @cache

@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import fft, optimize, special
 
 from dpnoise_papers.verify.oracles.densities import Density, laplace, panels
 from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
-from dpnoise_papers.verify.oracles.minima import minimum, minimum_in_box, scalar_delta
+from dpnoise_papers.verify.oracles.minima import BOXED, minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.oracles.printed import theorem_8_delta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Sequence
 
     from dpnoise._types import Array
     from dpnoise_papers.verify.oracles.minima import Minimum, Spent
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
 # are found with less accuracy (docs/cluster.md).
 CLASS = 8.4e-7
 DIGITS = 1e-9  # tables carry ten
-
-
-class NoPathError(Exception):
-    """A row that its path does not cover."""
 
 
 class Answer(NamedTuple):
@@ -55,42 +50,20 @@ class Answer(NamedTuple):
 
     def agrees(self, cell: float) -> bool:
         """Whether a cell of a table says the same."""
-        if cell == self.value:
-            return True
         allowed = max((self.rtol + DIGITS) * abs(self.value), self.atol)
-        return abs(cell - self.value) <= allowed
+        return cell == self.value or abs(cell - self.value) <= allowed
 
 
-@dataclass(frozen=True)
-class Row:
-    """Row of a result table: its cells, the settings behind the table, and other tables."""
-
-    cells: Mapping[Any, Any]
-    settings: tuple[Any, ...] = ()
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-
-    def __getitem__(self, column: str) -> Any:  # noqa: ANN401
-        """Cell of a column."""
-        return self.cells[column]
-
-    def number(self, column: str) -> float:
-        """Cell of a column as a number."""
-        return float(self.cells[column])
-
-
-class Path(NamedTuple):
-    """Recomputation of a column of a table and, in words, how it goes."""
-
-    compute: Callable[[Row], Answer | float]
-    how: str
-
-    def answer(self, row: Row) -> Answer:
-        """Answer for a row; a bare number is held to the class of reproducibility."""
-        found = self.compute(row)
-        return found if isinstance(found, Answer) else Answer(float(found))
-
-
+# Cells of a row of a result table by column, the first section of its settings as `settings`, and
+# other tables as `tables`; and what recomputes a column. A bare number is held to `CLASS`.
+Row = SimpleNamespace
+Path = Callable[[Row], Answer | float]
 Paths = dict[str, dict[str, Path]]
+
+
+def decibels(ratio: float, atol: float = 20.0 * CLASS / math.log(10.0)) -> Answer:
+    """Ratio of two variances in decibels; by default the class of both."""
+    return Answer(10.0 * math.log10(ratio), atol=atol)
 
 
 _WIDTH = 34.0  # of the lattice, in standard deviations of the tilted sum
@@ -101,9 +74,8 @@ _FEW = 8  # spacings that a meaningful epsilon has at least
 _LOWEST = -600.0  # of log delta
 _LOG_TILTS = (-12.0, 12.0)
 Box = tuple[tuple[float, float], tuple[float, float]]
-TWO_PARAMETERS = ("flipped-huber", "offset-symmetric-gaussian")
 _COARSE, _FINE = 2**10, 2**13
-_PARAMETER = re.compile(r"(\w+)=([^,]+)")
+_VALUE = re.compile(r"=([^,]+)")
 _LEFT = 50.0  # steps are followed down to exp(-50)
 
 
@@ -257,11 +229,8 @@ class Problem(NamedTuple):
 
 def hint(row: Row) -> float | None:
     """Shape (alpha / gamma, theta / rho) of the noise that a row names."""
-    told = _PARAMETER.findall(row["noise"]) if isinstance(row["noise"], str) else []
-    if row["mechanism"] not in TWO_PARAMETERS or len(told) != 2:
-        return None
-    first, second = (float(value) for _, value in told)
-    return first / second if first > 0.0 else None
+    told = [float(value) for value in _VALUE.findall(str(row.noise))]
+    return told[0] / told[1] if row.mechanism in BOXED and len(told) == 2 and told[0] > 0 else None
 
 
 def vector_delta(epsilon: float, sensitivity: float, dimension: int, points: int) -> Spent:
@@ -291,27 +260,23 @@ def minimum_variance(
     `hint` is the shape (alpha / gamma, theta / rho) that a result claims.
     """
     epsilon, delta, sensitivity, dimension = budget
-    pure = laplace(dimension * sensitivity / epsilon).variance
     if mechanism == "staircase":
-        value = staircase_variance(epsilon, sensitivity, dimension)
-    elif mechanism == "gaussian":
-        value = gaussian_sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
-    elif method == "pure":
-        value = pure
-    elif mechanism in {"laplace", "truncated-laplace"}:
-        value = found(mechanism, budget).variance
-    elif box is not None:
+        return staircase_variance(epsilon, sensitivity, dimension)
+    gaussian = gaussian_sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
+    pure = laplace(dimension * sensitivity / epsilon).variance
+    if mechanism == "gaussian" or method == "pure":
+        return gaussian if mechanism == "gaussian" else pure
+    if mechanism in ("laplace", "truncated-laplace"):
+        return found(mechanism, budget).variance
+    if box is not None:
         fine, coarse = (_account(method, budget, points) for points in (_FINE, _COARSE))
-        value = minimum_in_box(mechanism, fine, delta, box, coarse=coarse, hint=hint)
-    else:  # the ends of both families are Gaussian and Laplace noise
-        ends = [minimum_variance("gaussian", "exact", budget)]
-        if method == "sufficient":
-            spent = theorem_8_delta(epsilon, sensitivity, dimension)
-            ends += [pure, minimum(mechanism, spent, delta, hint=hint).variance]
-        else:
-            ends += [found("laplace", budget).variance, found(mechanism, budget, hint).variance]
-        value = min(ends)
-    return value
+        return minimum_in_box(mechanism, fine, delta, box, coarse=coarse, hint=hint)
+    # the ends of both families are Gaussian and Laplace noise
+    if method == "sufficient":
+        spent = theorem_8_delta(epsilon, sensitivity, dimension)
+        return min(gaussian, pure, minimum(mechanism, spent, delta, hint=hint).variance)
+    both = found("laplace", budget), found(mechanism, budget, hint)
+    return min(gaussian, *(one.variance for one in both))
 
 
 def _account(method: str, budget: Problem, points: int) -> Spent:
@@ -349,29 +314,3 @@ def minimum_moment(epsilon: float, power: int, ball: int = 1) -> float:
 def staircase_variance(epsilon: float, sensitivity: float = 1.0, dimension: int = 1) -> float:
     """Minimum variance per coordinate of one staircase for each, with an equal share of epsilon."""
     return sensitivity**2 * minimum_moment(epsilon / dimension, 2)
-
-
-def box_error(lambdas: Array, epsilon: float) -> float:
-    """Minimum l1 error of two coordinates whose density falls in steps of max |x_i| / lambda_i.
-
-    Over the box of radius r the mean of |x_1| + |x_2| is that of uniform noise; rings are
-    differences of boxes: 3/4 of the sum of lambdas times the mean of r.
-    """
-    return 0.75 * float(np.sum(lambdas)) * minimum_moment(epsilon, 1, 2)
-
-
-def split_error(lambdas: Array, epsilon: float) -> float:
-    """Minimum l1 error of one staircase for each of two coordinates, over shares of epsilon."""
-
-    def error(share: float) -> float:
-        parts = share * epsilon, (1.0 - share) * epsilon
-        return sum(
-            float(one) * minimum_moment(part, 1) for one, part in zip(lambdas, parts, strict=True)
-        )
-
-    # Steps are endless at epsilon = 0; beyond 1e-3 of the budget no share is best.
-    # ends: a recomputation: a minimum that is missed shows as a disagreement
-    found = optimize.minimize_scalar(
-        error, bounds=(1e-3, 1.0 - 1e-3), method="bounded", options={"xatol": 1e-7, "maxiter": 60}
-    )
-    return float(found.fun)

@@ -17,7 +17,7 @@ from dpnoise.privacy.sampled.transform import (
     MixedTransform,
     SampledGaussianLoss,
 )
-from dpnoise_papers.verify.oracles import samples
+from oracles import samples
 
 CASES = [(1.2, 0.2), (0.7, 0.01), (3.0, 0.5), (0.3, 0.05), (20.0, 1e-3)]
 

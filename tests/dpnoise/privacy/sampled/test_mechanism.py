@@ -17,7 +17,7 @@ from dpnoise import (
     sampled_delta,
     sampled_epsilon,
 )
-from dpnoise_papers.verify.oracles.gaussian import gaussian_delta
+from oracles.gaussian import gaussian_delta
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from dpnoise.privacy.sampled.pairs import (
     one_step,
     pair_of,
 )
-from dpnoise_papers.verify.oracles import samples
 from fuzz.checks_sampled import check_closed, closed_within
 from fuzz.draws import Draws
 from fuzz.runner import Report
+from oracles import samples
 
 TINY = SampledGaussian(808918.2324347155, 0.006358872374358036)
 RARE = SampledLaplace(1e6, 1.5193072493181509e-189)

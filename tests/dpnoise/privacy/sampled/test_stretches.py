@@ -20,7 +20,7 @@ from dpnoise.privacy.sampled.pairs import (
 from dpnoise.privacy.sampled.relations import loss_of
 from dpnoise.privacy.sampled.stretch_line import _product
 from dpnoise.privacy.sampled.stretches import _sums
-from dpnoise_papers.verify.oracles import samples
+from oracles import samples
 
 CASES = [(20.0, 0.01), (1.0, 0.9)]
 PAIRS = [(LAPLACE, REMOVED), (LAPLACE, ADDED), (GAUSSIAN, REPLACED), (LAPLACE, REPLACED)]
@@ -88,25 +88,6 @@ def test_points_at_equal_distances_have_the_same_values():
     together = line.values(u)[1]
     alone = np.array([line.values(u[k : k + 1])[1][0] for k in range(0, 200, 17)])
     assert np.abs(together[::17] - alone).max() <= 1e-12
-
-
-def test_the_profile_of_the_continuous_part_is_the_integral():
-    pair = pair_of(Kind(2.0, 0.3, LAPLACE), REMOVED)
-    loss, q, m = loss_of(pair, -math.inf, 1.0), 0.3, 0.5
-    found, error, slope = loss.continuous_delta(np.array([-0.05, 0.0, 0.1, 1.0]))
-
-    def term(y, x):
-        one, two = samples.densities(LAPLACE, REMOVED, m, q, y, at=0.5 * m)
-        return (one - math.exp(x) * two) / 2
-
-    for k, x in enumerate((-0.05, 0.0, 0.1, 1.0)):
-        inner = (math.exp(x) - 1) / q + 1
-        low = min(max((math.log(inner) + m) / 2, 0.0), m)
-        reference = float(acb.integral(lambda y, _, x=x: term(y, x), low, m).real)
-        assert abs(found[k] - reference) <= error[k] + 1e-14
-        assert error[k] <= 1e-12
-    assert np.all(np.diff(found) <= 0.0)
-    assert np.all(slope >= 0.0)
 
 
 @pytest.mark.parametrize("sizes", [(4, 1, 1), (8, 300, 7), (52, 2100, 53)])

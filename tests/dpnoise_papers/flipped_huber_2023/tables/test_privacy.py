@@ -36,7 +36,7 @@ from dpnoise_papers.flipped_huber_2023.tables.privacy import (
 )
 from dpnoise_papers.settings import Grid
 from dpnoise_papers.verify.oracles.densities import flipped_huber
-from dpnoise_papers.verify.oracles.exact import Pieces
+from oracles.exact import Pieces
 
 PARAMETERS = ((0.0, 1.0), (1.0, 1.0), (2.0, 0.7))
 FIGURE_5 = {"alpha": 2.0, "gamma": 1.3, "shifts": (1.0, 3.0, 5.0), "margin": 1.0, "points": 101}

@@ -17,7 +17,7 @@ from dpnoise_papers.inid_2024.tables.bisection import (
     valid_bracket,
 )
 from dpnoise_papers.settings import Grid
-from dpnoise_papers.verify.oracles.gaussian import gaussian_delta as delta_of
+from oracles.gaussian import gaussian_delta as delta_of
 
 EPSILON = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 25)])
 DELTA = np.concatenate([np.geomspace(1e-300, 0.5, 20), [0.7, 0.99, 1 - 1e-9]])

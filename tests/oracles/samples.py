@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import acb, arb
 
-from dpnoise_papers.verify.oracles.gaussian import decided, gaussian_ball, normal_ball, number
+from dpnoise_papers.verify.oracles.gaussian import decided, gaussian_ball, normal_ball
+from oracles.gaussian import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +156,7 @@ def delta(noise: str, form: str, size: Number, rate: Number, epsilon: Number) ->
     ends = [high, *seams[::sign], arb(_FAR * sign)]
 
     def between(a: Number, b: Number) -> Number:
-        def at_point(y: Number, _: Any) -> Number:  # noqa: ANN401 - whether to be analytic: it is
+        def at_point(y: Number, _: Any) -> Number:
             return gap(y, (a + b) / 2)
 
         return acb.integral(at_point, a, b)
