@@ -8,7 +8,7 @@ from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.config import load, typed
-from dpnoise_papers.making import claims_of, printed_beside, read_tables, resolve
+from dpnoise_papers.making import arguments, resolve
 from dpnoise_papers.result_files import write_table, write_text
 from dpnoise_papers.steps import Run
 from dpnoise_papers.style import save
@@ -38,10 +38,13 @@ def run(folder):
         for table, path in zip([tables], call["outputs"], strict=True):
             write_table(table, path)
         for call in made.figure(key, "png"):
-            given = [*read_tables(call["tables"]), *printed_beside(call)]
-            save(resolve(call["function"])(*given), Path(call["outputs"][0]).with_suffix(""))
+            save(
+                resolve(call["function"])(*arguments(call)[0]),
+                Path(call["outputs"][0]).with_suffix(""),
+            )
         for call in made.page(key):
-            texts = resolve(call["function"])(*read_tables(call["tables"]), **claims_of(call))
+            tables, claims = arguments(call)
+            texts = resolve(call["function"])(*tables, **claims)
             for text, path in zip(texts, call["outputs"], strict=True):
                 write_text(text, path)
     write_text(json.dumps(PROVENANCE), folder / "results" / "provenance.json")
