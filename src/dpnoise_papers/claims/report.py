@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _NAMED = 3  # changed settings that the first lines name
 PLAIN = (REPRODUCED, DIFFERS)  # reasons that say no more than their word
 SUFFIX = ".headlines.yaml"
-MOST_WORDS = 950  # two printed pages
 _Text = Annotated[str, StringConstraints(min_length=1)]
 
 
