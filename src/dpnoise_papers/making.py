@@ -144,7 +144,7 @@ def arguments(call: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     paths = [
         path for one in call["tables"] for path in ([one] if isinstance(one, str) else one.values())
     ]
-    return [*tables, read(path, call["item"].split("/")[0], call["printed"], paths)], {}
+    return [*tables, read(path, call["printed"], paths)], {}
 
 
 def hand_on(root: str) -> None:

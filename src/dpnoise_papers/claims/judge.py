@@ -510,27 +510,36 @@ def mixed_words(claim: Claim, rank: NDArray[np.int64]) -> str:
     )
 
 
-def printed_beside(
-    claims: str, paper: str, items: Sequence[str], tables: Sequence[str]
-) -> pd.DataFrame:
-    """Printed numbers of some items of a paper, with their verdicts.
+def printed_beside(claims: str, items: Sequence[str], tables: Sequence[str]) -> pd.DataFrame:
+    """Printed numbers of some items of a paper, with their verdicts: see `printed_numbers`.
 
     `claims` is the path of the paper's claims, `tables` are those of the tables that the figure is
     drawn from. Claims about them are judged by them; those about other tables are 'not run'.
     """
     known = {"/".join(Path(path).parts[-2:]): read_table(path) for path in tables}
-    parts = []
-    for item in items:
-        own = [claim for claim in read_claims(claims) if claim.item == item]
-        parts.append(printed_numbers(own, judge(own, known), paper=paper, item=item))
-    return pd.concat(parts)
+    own = [[one for one in read_claims(claims) if one.item == item] for item in items]
+    return pd.concat([printed_numbers(some, judge(some, known)) for some in own])
+
+
+def printed_numbers(claims: Sequence[Claim], verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that claims print, as a tidy table; `verdicts` are what `judge` returns for them.
+
+    One row per claim of a number without a relation: a column for each column that the claim
+    selects by, then `column`, `printed`, `half_unit` and `verdict`.
+    """
+    return pd.DataFrame([
+        {condition.column: condition.value for condition in claim.select}
+        | {"column": claim.column, "printed": claim.printed.value}
+        | {"half_unit": claim.printed.half_unit, "verdict": verdict}
+        for claim, verdict in zip(claims, verdicts["verdict"], strict=True)
+        if claim.quantity == "number" and not claim.relation and claim.printed
+    ])  # fmt: skip
 
 
 def bounds_beside(
     claims: str,
-    paper: str,  # noqa: ARG001 - as for `printed_beside`
     items: Sequence[str],
-    tables: Sequence[str],  # noqa: ARG001
+    tables: Sequence[str],  # noqa: ARG001 - as for `printed_beside`
 ) -> pd.DataFrame:
     """Bounds that a paper prints for a column of some items' tables, one row per claim.
 
@@ -545,27 +554,6 @@ def bounds_beside(
         if claim.relation and claim.printed
     ]
     return pd.DataFrame(rows, columns=["column", "relation", "printed", "place"])
-
-
-def printed_numbers(
-    claims: Sequence[Claim], verdicts: pd.DataFrame, *, paper: str, item: str
-) -> pd.DataFrame:
-    """Numbers that one item of a paper prints, as a tidy table for its figure.
-
-    `verdicts` are what `judge` returns for these claims. One row per claim of a number without a
-    relation: a column for each column that the claim selects by, then `column`, `printed`,
-    `half_unit` and `verdict`.
-    """
-    words = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
-    rows = [
-        {condition.column: condition.value for condition in claim.select}
-        | {"column": claim.column, "printed": claim.printed.value}
-        | {"half_unit": claim.printed.half_unit, "verdict": words[claim.id]}
-        for claim in claims
-        if (claim.paper, claim.item, claim.quantity, claim.relation) == (paper, item, "number", "")
-        and claim.printed is not None
-    ]
-    return pd.DataFrame(rows)
 
 
 def printed_texts(
