@@ -8,7 +8,6 @@ needs is imported inside it, so that `dpnoise-papers --help` answers at once.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -184,15 +183,6 @@ def config_check(files: tuple[str, ...]) -> int:
 
     load(*files)
     print(f"{' + '.join(files)}: valid")
-    return OK
-
-
-@config.command("schema")
-def config_schema() -> int:
-    """JSON schema of config files, for editors."""
-    from dpnoise_papers.config import json_schema
-
-    print(json.dumps(json_schema(), indent=2))
     return OK
 
 
