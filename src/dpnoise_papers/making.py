@@ -46,7 +46,7 @@ def _graph() -> grimp.ImportGraph:
 
 def code_inputs(script: str, *functions: str) -> list[str]:
     """Sorted files of the modules behind a script and the functions, by full dotted name, that it
-    calls.
+    calls, and the tables of statements beside them.
 
     Paths are relative to the folder of the sources. ValueError if a module does not exist.
     """
@@ -55,7 +55,9 @@ def code_inputs(script: str, *functions: str) -> list[str]:
     if unknown := sorted(modules - graph.modules):
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")
     found = modules.union(*(graph.find_upstream_modules(name) for name in modules))
-    return sorted(_path(name) for name in found)
+    files = {_path(name) for name in found}
+    tables = {one for path in files for one in (SOURCE / path).parent.glob("*.yaml")}
+    return sorted(files | {one.relative_to(SOURCE).as_posix() for one in tables})
 
 
 @cache

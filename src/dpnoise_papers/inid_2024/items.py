@@ -144,7 +144,7 @@ PAPER = Paper(
         ),
         Item(
             id="higher-accuracy",
-            table=Table(function=".theory.gain.higher_accuracy", settings=("theory",)),
+            table=Table(function=".theory.statements.higher_accuracy", settings=("theory",)),
         ),
         Item(
             id="table-3",

@@ -15,7 +15,7 @@ from scipy import special
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, bisected
 from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, geometric, log_profile, slack
-from dpnoise_papers.checks import Check, Outcome, at_most, equal
+from dpnoise_papers.checks import Outcome, at_most, equal
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -187,28 +187,3 @@ def search_length(rng: Generator, n: int) -> tuple[Array, dict[str, Array]]:
             _, high, count = _searched(e, given, int(digits[i]))
             ratio[i] = count / float(mpmath.log((1 + high) * mpmath.mpf(10) ** int(digits[i]), 2))
     return ratio, {"epsilon": epsilon, "delta": delta, "digits": digits.astype(float)}
-
-
-CHECKS = (
-    Check("theorem-9", "Theorem 9",
-          "Algorithm 1 in exact arithmetic is (epsilon, delta)-DP", "complete", _algorithm_private,
-          0.075),
-    Check("theorem-9-least", "Section 4, first paragraph",
-          "no standard deviation below that of Algorithm 1 in exact arithmetic is "
-          "(epsilon, delta)-DP", "complete", _algorithm_smallest, 0.075),
-    Check("section-6-calibration", "Section 6, last paragraph",
-          "calibration by Algorithm 1 in exact arithmetic is optimal", "complete",
-          _algorithm_smallest, 0.02),
-    Check("theorem-9-proof", "Theorem 9, proof",
-          "B+ and B- begin at delta_0 and tend to 1 and to 0", "complete",
-          _searched_functions),
-    Check("section-3-increasing", "Section 3, B+",
-          "B+ increases, and B- decreases", "complete", _searched_functions_are_monotone),
-    Check("section-3-search", "Section 3, last paragraph",
-          "with Phi known to 80 digits bisection finds v* and u* to 10^-1 to 10^-50", "none given",
-          _search, 0.02),
-    Check("section-3-search-doubles", "Section 3, last paragraph",
-          "in double precision with SciPy's erf, as in Section 5.1, bisection finds v* and u* to "
-          "10^-12", "false: nothing of 1 + erf is left far out, and its rounding moves the root",
-          _search_in_doubles, 0.1),
-)  # fmt: skip

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -25,7 +24,6 @@ from scipy import special
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
 from dpnoise_papers.checks import (
     REACH,
-    Check,
     Outcome,
     at_most,
     column,
@@ -233,28 +231,19 @@ def _inverse_rate(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 0.0, {"constant": constant, "delta": delta, "epsilon": epsilon})
 
 
-def _density(rng: Generator, n: int, power: Callable[[Array], Array]) -> Outcome:
+def _density(rng: Generator, n: int, *, by_dimension: bool) -> Outcome:
     """Return the error of: the density in the proof of Lemma 3 has the integral 1.
 
-    It is exp(-|y - f|^2/(2 sigma^2)) over a power of 2 pi sigma^2, and the integral of the former
-    is the d-th power of one by quadrature.
+    It is exp(-|y - f|^2/(2 sigma^2)) over the power 1/2 of 2 pi sigma^2, as printed, or d/2. The
+    integral of the former is the d-th power of one by quadrature.
     """
     d, sigma = rng.integers(1, 6, n).astype(float), geometric(rng, 0.1, 10, n)
     s = column(sigma)
     edges = np.stack([-REACH * sigma, np.zeros(n), REACH * sigma], axis=1)
     single = integrate(lambda t: np.exp(-0.5 * (t / s) ** 2), edges, parts=8)
-    total = d * np.log(single) - power(d) * np.log(2 * math.pi * sigma**2)
+    power = d / 2 if by_dimension else 0.5
+    total = d * np.log(single) - power * np.log(2 * math.pi * sigma**2)
     return Outcome(equal(total, 0.0), 1e-11, {"d": d, "sigma": sigma})
-
-
-def _half(d: Array) -> Array:
-    """Return the printed power of 2 pi sigma^2."""
-    return np.full(d.shape, 0.5)
-
-
-def _half_of_d(d: Array) -> Array:
-    """Return the power that makes a density."""
-    return d / 2
 
 
 def _scaled_normal(rng: Generator, n: int, power: float) -> Outcome:
@@ -457,86 +446,3 @@ def _histogram_sensitivity(
             largest = np.maximum(largest, [np.linalg.norm(apart), np.abs(apart).sum()])
         margin[k] = -np.max(np.abs(largest * samples[k] / claimed - 1))
     return Outcome(margin, 1e-12, {"bins": bins.astype(float), "samples": samples.astype(float)})
-
-
-CHECKS = (
-    Check("theorem-1", "Theorem 1",
-          "sigma = Delta sqrt(2 log(1.25/delta))/epsilon is (epsilon, delta)-DP for epsilon, delta "
-          "in (0, 1)", "cited", _classical),
-    Check("theorem-2", "Theorem 2", "sigma = Delta/(2 delta) is (0, delta)-DP", "complete",
-          _zero_epsilon),
-    Check("lemma-3", "Lemma 3", "the privacy loss is N(eta, 2 eta) with eta = D^2/(2 sigma^2)",
-          "complete", _loss_is_gaussian),
-    Check("section-2-2", "Section 2.2",
-          "P(L > 0) >= 1/2, so that the tail of the loss never proves (0, delta)-DP with "
-          "delta < 1/2, though the noise has it", "complete", _tail_at_zero),
-    Check("theorem-4", "Theorem 4",
-          "(epsilon, delta)-DP with 0 < delta < 1/2 - e^(-3 epsilon)/sqrt(4 pi epsilon) needs "
-          "sigma >= Delta/sqrt(2 epsilon)",
-          "false: e^epsilon Q(sqrt(2 epsilon)) = r(sqrt(2 epsilon))/sqrt(2 pi), with r the Mills "
-          "ratio, has no factor e^(-3 epsilon)", partial(_low_privacy, exponent=3.0, low=0.2)),
-    Check("theorem-4-corrected", "Theorem 4, corrected",
-          "(epsilon, delta)-DP with 0 < delta < 1/2 - 1/sqrt(4 pi epsilon) needs "
-          "sigma >= Delta/sqrt(2 epsilon)",
-          "complete with the factor e^(-3 epsilon) left out",
-          partial(_low_privacy, exponent=0.0, low=0.35)),
-    Check("theorem-4-proof", "Theorem 4, proof",
-          "e^epsilon Phi(-sqrt(2 epsilon)) < e^(-3 epsilon)/sqrt(4 pi epsilon)",
-          "false: the density in Phi = r phi has the factor e^(-epsilon), which e^epsilon cancels",
-          partial(_mills_bound, exponent=3.0)),
-    Check("theorem-4-proof-corrected", "Theorem 4, proof, corrected",
-          "e^epsilon Phi(-sqrt(2 epsilon)) < 1/sqrt(4 pi epsilon)", "complete",
-          partial(_mills_bound, exponent=0.0)),
-    Check("theorem-4-limit", "Theorem 4, below it",
-          "the bound on delta rises to 1/2 as epsilon grows, as printed and as corrected",
-          "complete", _low_privacy_limit),
-    Check("section-2-3", "Section 2.3",
-          "whatever the constant c, noise of standard deviation c Delta/epsilon is not private at "
-          "some large epsilon", "complete", _inverse_rate),
-    Check("lemma-3-density", "Lemma 3, proof",
-          "exp(-|y - f|^2/(2 sigma^2))/sqrt(2 pi sigma^2) is a density in d coordinates",
-          "misprint: the power of 2 pi sigma^2 is d/2", partial(_density, power=_half)),
-    Check("lemma-3-density-corrected", "Lemma 3, proof, corrected",
-          "exp(-|y - f|^2/(2 sigma^2))/(2 pi sigma^2)^(d/2) is a density in d coordinates",
-          "complete", partial(_density, power=_half_of_d)),
-    Check("theorem-5", "Theorem 5",
-          "(epsilon, delta)-DP is P(L >= epsilon) - e^epsilon P(L' <= -epsilon) <= delta",
-          "complete", _events),
-    Check("lemma-6", "Lemma 6, (4) and (5)",
-          "P(L >= epsilon) = Phi(D/(2 sigma) - epsilon sigma/D) and P(L' <= -epsilon) = "
-          "Phi(-D/(2 sigma) - epsilon sigma/D)", "complete", _loss_tails),
-    Check("lemma-6-proof", "Lemma 6, proof",
-          "N(eta, 2 eta) = eta + N(0, 1)/sqrt(2 eta)", "misprint: the factor is sqrt(2 eta)",
-          partial(_scaled_normal, power=-0.5)),
-    Check("lemma-6-proof-corrected", "Lemma 6, proof, corrected",
-          "N(eta, 2 eta) = eta + sqrt(2 eta) N(0, 1)", "complete",
-          partial(_scaled_normal, power=0.5)),
-    Check("lemma-7", "Lemma 7",
-          "h(eta) = P(N(eta, 2 eta) >= epsilon) - e^epsilon P(N(eta, 2 eta) <= -epsilon) is "
-          "increasing", "complete", _profile_grows),
-    Check("lemma-7-proof", "Lemma 7, proof",
-          "h'(eta) = (e^(-a^2/2) + e^epsilon e^(-b^2/2))/(4 sqrt(pi eta))", "complete",
-          _profile_slope),
-    Check("theorem-8", "Theorem 8, (6)",
-          "the left side of (6) is the privacy profile of Gaussian noise", "complete",
-          _profile_integral),
-    Check("section-5-1", "Section 5.1",
-          "the gain in variance grows with delta, at epsilon in (0, 1)", "none given",
-          _gain_grows),
-    Check("section-5-1-epsilon", "Section 5.1",
-          "the gain in variance falls with epsilon on (0, 1)", "none given", _gain_falls),
-    Check("section-5-1-limit", "Section 5.1",
-          "as epsilon -> 0 the classical deviation is 1000 to 10^12 times the analytic one, at any "
-          "delta", "none given", _gain_unbounded),
-    Check("section-5-2-sensitivity", "Section 5.2",
-          "the mean of points in an l_inf ball of radius 1 has Delta_2 = sqrt(d)/n, Delta_1 = d/n",
-          "misprint: that is radius 1/2, which the data have",
-          partial(_mean_sensitivity, radius=1.0)),
-    Check("section-5-2-sensitivity-corrected", "Section 5.2, corrected",
-          "the mean of points in an l_inf ball of radius 1/2 has Delta_2 = sqrt(d)/n, "
-          "Delta_1 = d/n", "complete, if the ball is public",
-          partial(_mean_sensitivity, radius=0.5)),
-    Check("section-b-1-sensitivity", "Section B.1",
-          "a histogram has Delta_2 = sqrt(2)/n and Delta_1 = 2/n under replacement", "complete",
-          _histogram_sensitivity, 0.15),
-)  # fmt: skip

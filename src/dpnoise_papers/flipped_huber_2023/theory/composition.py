@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import REACH, Check, Outcome, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import draw_scalar, draw_shape, mass
 
@@ -177,25 +177,3 @@ def same_requirement(rng: Generator, n: int) -> Outcome:
     right = epsilon >= needed
     margin = np.where((holds == right) & (inverted == right), 0.0, -1.0)
     return Outcome(margin, 1e-12, drawn | {"epsilon": epsilon, "K": count, "delta2": delta2})
-
-
-CHECKS = (
-    Check("theorem-9", "Theorem 9",
-          "zero-concentrated privacy with xi = R_Delta(alpha) / (2 gamma^2), "
-          "eta = Delta^2 / (2 gamma^2), at every order and every d <= Delta",
-          "complete, given Lemma 2", renyi),
-    Check("section-vi-a-pair", "Section VI-A",
-          "zero-concentrated privacy in K dimensions with xi = K R_Delta(alpha) / (2 gamma^2), "
-          "eta = Delta_2^2 / (2 gamma^2), K = 1 to 6", "complete, given Theorem 9", vector_renyi,
-          0.5),
-    Check("section-vi-b-batch", "Section VI-B",
-          "alpha_0 = R_Delta^-1(Delta_2^2 xi_0 / (K eta_0)), gamma_0 = Delta_2 / sqrt(2 eta_0) "
-          "spend xi_0 and eta_0 on a batch, K = 1 to 29", "complete, given Section VI-A",
-          batch_parameters),
-    Check("section-vi-b-budgets", "Section VI-B",
-          "alpha_i = lambda_i R_1^-1(xi / eta), gamma_i = lambda_i sqrt(K L / (2 eta)) spend xi "
-          "and eta in all, K and L = 1 to 29", "complete, given Theorem 9", coordinate_budgets),
-    Check("section-vi-c-requirement", "Section VI-C",
-          "epsilon >= xi + eta, R_Delta(alpha) <= (2 gamma^2 epsilon - Delta_2^2) / K and alpha <= "
-          "R_Delta^-1 of that bound are one condition", "complete", same_requirement),
-)  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 
 if TYPE_CHECKING:
@@ -442,53 +442,3 @@ def ends_of_alpha(rng: Generator, n: int) -> Outcome:
 def _normaliser(b: Array, gamma: Array) -> Array:
     """Constant kappa of (8), as printed above (9)."""
     return gamma * printed.omega(b * gamma, gamma) * np.exp(-(b**2) / 2)
-
-
-CHECKS = (
-    Check("section-iii-a-ends", "Section III-A",
-          "the density is the Gaussian at alpha = 0 and tends to Laplace as alpha grows",
-          "complete", ends_of_alpha),
-    Check("equation-5", "Section II-C, (5)",
-          "Delta_q <= K^{[1/q - 1/r]_+} Delta_r for all q, r >= 1", "complete", norm_equivalence),
-    Check("equation-5-order", "Section II-C, below (5)",
-          "Delta_q <= Delta_r for all r >= q, as printed",
-          "misprint: norms decrease in p, as the words beside it say, so the sign is >=",
-          norm_order),
-    Check("equation-5-order-turned", "Section II-C, below (5)",
-          "Delta_q >= Delta_r for all r >= q", "complete", norm_order_turned),
-    Check("equation-10", "Section III-A, (10)", "the distribution function is (10)", "complete",
-          distribution_function),
-    Check("equation-23", "Appendix A, (23)", "the quantile function (23) inverts (10)", "complete",
-          quantile_function),
-    Check("proposition-1", "Proposition 1", "omega >= sqrt(2 pi)", "complete", minimum_omega),
-    Check("equation-11", "Section III-B, (11)", "the variance is (11)", "complete",
-          variance_formula),
-    Check("equation-12", "Section III-B, (12)", "the Fisher information is (12)", "complete",
-          information_formula),
-    Check("variance-bound", "Section III-B and Appendix B",
-          "variance < gamma^2 for alpha > 0", "complete: as its (24) is strict for a > 0",
-          variance_bound),
-    Check("fisher-information-bound", "Section III-B and Appendix B",
-          "Fisher information > 1 / gamma^2 for alpha > 0",
-          "complete: as its (24) is strict for a > 0", information_bound),
-    Check("equation-24", "Appendix B, (24)", "sinh a <= a cosh a <= a e^a for a >= 0", "complete",
-          hyperbolic_bounds),
-    Check("mgf", "Section III-B", "the moment generating function in closed form", "complete",
-          mgf_formula),
-    Check("lemma-2", "Lemma 2", "M(s) <= exp(gamma^2 s^2 / 2) for all s",
-          "gap: the Orlicz condition does not imply it with the same proxy variance (see "
-          "orlicz-implies-lemma-2), and its monotone decrease is asserted; true because |T| <= "
-          "|N(0, gamma^2)| in the likelihood-ratio order", sub_gaussian),
-    Check("lemma-2-orlicz-identity", "Lemma 2, proof",
-          "E exp(s T^2 / (2 gamma^2)) = C(s) / sqrt(1 - s)", "complete", orlicz_identity),
-    Check("lemma-2-orlicz-decrease", "Lemma 2, proof", "C(s) decreases on [0, 1)",
-          "gap: asserted; true because T is more peaked than the Gaussian of "
-          "variance gamma^2 / (1 - s) once its density is multiplied by exp(s t^2 / (2 gamma^2))",
-          orlicz_decrease),
-    Check("lemma-2-orlicz-limit", "Lemma 2, proof", "C(s) -> 1 as s -> 0", "complete",
-          orlicz_limit),
-    Check("orlicz-implies-lemma-2", "Lemma 2, proof",
-          "E exp(s X^2 / 2) <= 1 / sqrt(1 - s) on [0, 1) implies M(s) <= exp(s^2 / 2) for every X",
-          "false: the equivalence that is cited holds with different proxy variances",
-          orlicz_implication),
-)  # fmt: skip

@@ -21,7 +21,7 @@ from dpnoise.noise import (
     OffsetSymmetricGaussian,
     Subbotin,
 )
-from dpnoise_papers.checks import Check, Outcome, at_most, equal
+from dpnoise_papers.checks import Outcome, at_most, equal
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import bisect
 
@@ -294,39 +294,3 @@ def _level_slack(theta: Array, drawn: dict[str, Array]) -> Array:
     wide = d + 2 * theta
     osgt = np.where(epsilon <= wide * d / 2, epsilon / wide, epsilon / d - theta)
     return printed.centred_loss_inverse(epsilon, d, alpha, np.ones_like(alpha)) - osgt
-
-
-CHECKS = (
-    Check("lemma-10", "Lemma 10",
-          "(26) and (27) are necessary and sufficient for any density, K = 2",
-          "complete (its last line prints < where <= is meant)", any_density, 0.5),
-    Check("lemma-11", "Lemma 11", "(28) for every symmetric log-concave density",
-          "complete where the loss reaches epsilon; for bounded losses (Laplace) the inverse is "
-          "infinite and both sides are 0", log_concave, 0.15),
-    Check("lemma-11-largest-shift", "Lemma 11, proof",
-          "the profile of symmetric log-concave noise grows with the shift d", "complete",
-          largest_shift, 0.05),
-    Check("appendix-f-laplace", "Appendix F (b)",
-          "the Laplace privacy profile, and beta >= Delta / (epsilon - 2 log(1 - delta))",
-          "complete", laplace_profile, 0.2),
-    Check("appendix-f-osgt", "Appendix F (c)", "the OSGT privacy profile", "complete",
-          offset_profile, 0.2),
-    Check("appendix-e-losses", "Appendix E-B",
-          "the centred losses of Gaussian and Laplace noise", "complete",
-          partial(loss_formulas, which=(0, 1)), 0.1),
-    Check("appendix-e-osgt-loss", "Appendix E-B", "the centred loss of OSGT noise", "complete",
-          partial(loss_formulas, which=(2,)), 0.1),
-    Check("appendix-e-osgt-sum", "Appendix E-B",
-          "the centred loss of OSGT noise is the sum of a Gaussian and a Laplace loss", "complete",
-          partial(loss_formulas, which=(3,)), 0.1),
-    Check("section-ii-d-nfi", "Section II-D",
-          "the Gaussian has the least normalised Fisher information", "complete",
-          minimum_information, 0.2),
-    Check("appendix-e-level-sets", "Appendix E-B, level sets",
-          "at equal scale and variance the loss of OSGT noise is at least epsilon on a larger set "
-          "than that of flipped Huber noise", "gap: an intuition, not a proof", level_sets, 0.1),
-    Check("appendix-e-level-sets-at-one-transition", "Appendix E-B, level sets",
-          "at equal scale and theta = alpha the loss of OSGT noise is at least epsilon on a larger "
-          "set than that of flipped Huber noise", "gap: an intuition, not a proof",
-          level_sets_at_one_transition, 0.1),
-)  # fmt: skip

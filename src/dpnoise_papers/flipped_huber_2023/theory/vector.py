@@ -29,7 +29,7 @@ from scipy import special
 
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.checks import Check, Outcome, at_most
+from dpnoise_papers.checks import Outcome, at_most
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import (
     draw_scalar,
@@ -370,54 +370,3 @@ def _exact(alpha: float, gamma: float, d: float, copies: float, epsilon: float) 
 def _bound(drawn: dict[str, Array], k: Array, norms: tuple[Array, Array, Array]) -> Array:
     upper, lower, _ = printed.theorem_8(drawn["epsilon"], drawn["alpha"], drawn["gamma"], k, norms)
     return upper - np.exp(drawn["epsilon"]) * lower
-
-
-CHECKS = (
-    Check("lemma-4", "Lemma 4", "h1 <= h2 orders the tails of h1(T) and h2(T)", "complete",
-          bounding_functions),
-    Check("equation-19", "Section IV-B, (19)",
-          "(19), with the affine bound for the loss, implies (17), K = 1 and 2", "complete",
-          affine_condition, 0.2),
-    Check("equation-20", "Lemma 5, (20)",
-          "P(T'd > a) <= Q(a / (gamma ||d||_2)) for a >= 0 and flipped Huber noise, K = 2 and 4 "
-          "to 6",
-          "gap: sub-Gaussianity, which is all that is used, does not give it; true for flipped "
-          "Huber noise because it is more peaked than the Gaussian", normal_bound, 0.5),
-    Check("equation-20-for-every-sub-gaussian", "Lemma 5, (20)",
-          "P(X > a) <= Q(a) for a >= 0 and every X with M(s) <= exp(s^2 / 2)",
-          "false: the equivalence that is cited has a factor and a variance of its own",
-          sub_gaussian_implication),
-    Check("lemma-5", "Lemma 5",
-          "upper bound on the upper tail, K = 2 and 4 to 6, ||d||_2 <= Delta_2",
-          "gap: rests on (20); true, see equation-20", upper_tail_bound, 0.5),
-    Check("lemma-6", "Lemma 6", "T is stochastically smaller than N(theta, gamma^2)",
-          "gap: Esseen's inequality is used outside its domain for t > 0, where the lemma holds "
-          "since P(T > t) <= Q(t / gamma)", stochastic_bound),
-    Check("lemma-6-first-step", "Lemma 6, proof",
-          "G(t) >= sqrt(2 pi) / omega Q(-t / gamma) for all t", "complete", first_step),
-    Check("esseen-inequality", "Lemma 6, proof",
-          "Q(a + b) <= 2 Q(a) Q(b) for a >= 0 and every b, as quoted",
-          "false: it needs b >= 0 too", esseen),
-    Check("esseen-inequality-both-positive", "Lemma 6, proof",
-          "Q(a + b) <= 2 Q(a) Q(b) for a >= 0 and b >= 0", "complete", esseen_positive),
-    Check("lemma-6-both-steps", "Lemma 6, proof",
-          "Q(a + b) <= 2 Q(a) Q(b) for a = -t / gamma >= 0 and b = theta / gamma, and P(T > t) <= "
-          "Q(t / gamma) <= Q((t - theta) / gamma) for t > 0", "complete", both_steps),
-    Check("lemma-7", "Lemma 7", "lower bound on the lower tail, K = 2, ||d||_2 <= Delta_2",
-          "false for ||d||_2 < Delta_2 (counterexamples.csv)", lower_tail_bound, 0.5),
-    Check("lemma-7-at-equal-norm", "Lemma 7",
-          "lower bound on the lower tail, K = 2, ||d||_2 = Delta_2", "complete, given Lemma 6",
-          lower_tail_bound_at_norm, 0.5),
-    Check("lemma-7-order", "Lemma 7, proof",
-          "N(theta s1, s2^2) is stochastically smaller than N(theta S1, S2^2) for s <= S",
-          "false: a smaller variance has the smaller lower tail", normal_order),
-    Check("theorem-8", "Theorem 8",
-          "the sufficient condition against the exact profile for |d_i| <= Delta, K = 1 to 30",
-          "gap: rests on Lemmas 5 to 7; proved at the corner once these are mended, hence for the "
-          "whole box |d_i| <= Delta, whose corner is the worst", in_the_box, 0.2),
-    Check("theorem-8-other-neighbours", "Theorem 8",
-          "the sufficient condition where ||d||_2 < Delta_2, for equal entries beside one entry of "
-          "1, K = 2 to 8",
-          "gap: Lemma 7 fails here, so the theorem is not proved; no counterexample found",
-          with_two_neighbours, 0.1),
-)  # fmt: skip
