@@ -82,7 +82,7 @@ fuzz: $(READY)
 
 # Before PyTorch is installed: the images that only people can fetch.
 cifar10: $(READY)
-	@$(BIN)/dpnoise-papers data images cifar10
+	@$(BIN)/dpnoise-papers data fetch cifar10
 
 deep: $(DEEP_READY)
 deep_cifar10: cifar10 $(DEEP_READY)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from dpnoise.denoise.graph import Graph
 from dpnoise_papers.data.city import City, Hour, Tally
+from dpnoise_papers.data.roads import largest_component, two_core
 
 STEP = 0.001  # degrees between neighbouring nodes
 LATITUDE, LONGITUDE = 40.75, -73.98
@@ -41,5 +45,47 @@ def town(rows: int = 14, columns: int = 8, hours: tuple[int, ...] = (0, 8)) -> C
     """Return a square city with a busy half."""
     x, y, edges = grid(rows, columns)
     counts = np.where(y > np.median(y), 40.0, 5.0)
-    hour = Hour("synthetic", "never", 1.0, Tally(10, 1, 2, 3, 4))
+    hour = Hour("scaled", "never", 1.0, Tally(10, 1, 2, 3, 4))
     return City("toytown", x, y, edges, dict.fromkeys(hours, counts), dict.fromkeys(hours, hour))
+
+
+class StreetMap(NamedTuple):
+    """A street graph and where its junctions are."""
+
+    graph: Graph
+    coordinates: np.ndarray  # metres, shape (n, 2): east and north
+
+
+def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap:
+    """A made-up city of at least 4 streets (rows) and 4 avenues (columns).
+
+    A few percent of rows * columns junctions are lost to the park and to dead ends. `rng` draws
+    bends, missing sections and diagonals.
+    """
+    number = np.arange(rows * columns).reshape(rows, columns)
+    row, column = np.divmod(number.ravel(), columns)
+    bend = rng.uniform(-0.15, 0.15, size=(rows * columns, 2))
+    coordinates = (np.column_stack([column, row]) + bend) * (270.0, 80.0)
+    lattice = np.concatenate(
+        [
+            np.column_stack([number[:, :-1].ravel(), number[:, 1:].ravel()]),
+            np.column_stack([number[:-1].ravel(), number[1:].ravel()]),
+        ]
+    )
+    # one diagonal to a block at most, in either direction
+    rising = np.column_stack([number[:-1, :-1].ravel(), number[1:, 1:].ravel()])
+    falling = np.column_stack([number[:-1, 1:].ravel(), number[1:, :-1].ravel()])
+    diagonals = np.where(rng.random((len(rising), 1)) < 0.5, rising, falling)
+    edges = np.concatenate(
+        [
+            lattice[rng.random(len(lattice)) >= 0.06],
+            diagonals[rng.random(len(diagonals)) < 0.03],
+        ]
+    )
+    park = (np.abs(2 * row + 1 - rows) < rows / 4) & (
+        np.abs(2 * column + 1 - columns) < columns / 4
+    )
+    edges = edges[~np.any(park[edges], axis=1)]
+    edges = largest_component(rows * columns, two_core(rows * columns, edges))
+    kept, renumbered = np.unique(edges, return_inverse=True)
+    return StreetMap(Graph(len(kept), renumbered.reshape(-1, 2)), coordinates[kept])

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._imports import imports_of
@@ -21,7 +20,7 @@ try:
     with imports_of("papers"):
         import click
 
-        from dpnoise.cli.group import REFUSED, Program
+        from dpnoise.cli.group import Program
 except ModuleNotFoundError as missing:  # only the command imports this module
     sys.stderr.write(f"{PROGRAM}: {missing}\n")
     raise SystemExit(2) from None
@@ -87,17 +86,11 @@ def _fail(message: str, code: int) -> int:
 
 @data.command("list")
 @_registry
-@click.option("--json", "as_json", is_flag=True, help="Everything the registry says, as JSON.")
-def data_list(registry: str | None, *, as_json: bool) -> int:
+def data_list(registry: str | None) -> int:
     """What there is."""
     from dpnoise_papers.data.registry import read_registry
 
-    sets = read_registry(registry).sets
-    if as_json:
-        listed = [{"name": name, **e.model_dump(exclude_defaults=True)} for name, e in sets.items()]
-        print(json.dumps(listed, indent=2))
-        return OK
-    for name, entry in sets.items():
+    for name, entry in read_registry(registry).sets.items():
         rows, columns = entry.shape
         print(f"{name:<15} {entry.task:<15} {rows:>6} x {columns:<3} {entry.title}")
     return OK
@@ -117,115 +110,35 @@ def data_list(registry: str | None, *, as_json: bool) -> int:
 )
 @_registry
 def data_fetch(names: tuple[str, ...], *, every: bool, **where: Any) -> int:  # noqa: ANN401
-    """Get and verify sets."""
+    """Get and verify sets, or cifar10."""
     from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.registry import read_registry
+    from dpnoise_papers.data.images import load_images
+    from dpnoise_papers.data.registry import read_images_registry, read_registry
     from dpnoise_papers.data.sets import DatasetUnavailable, load
 
     check_mirror(where["mirror"])
     if bool(names) == every:
         raise ValueError("data fetch: expected names of data sets or --all, one of the two")
-    registry = read_registry(where["registry"])
+    registry, images, missing = read_registry(where["registry"]), read_images_registry(), []
     wanted = list(registry.sets) if every else names
     for name in wanted:
-        registry.find(name)
-    missing = []
+        if name not in images:
+            registry.find(name)
     for name in wanted:
         try:
-            found = load(name, **where)
+            if name in images:
+                found, source = load_images(name, **where | {"registry": None})
+                print(f"{name:<15} from {source}{': ' + found.note if found.note else ''}")
+                continue
+            read = load(name, **where)
         except DatasetUnavailable as error:
             missing.append(str(error))
         else:
-            rows, columns = found.features.shape
-            print(f"{name:<15} {rows:>6} x {columns:<3} from {found.source}")
-            for reason in found.refused:
+            rows, columns = read.features.shape
+            print(f"{name:<15} {rows:>6} x {columns:<3} from {read.source}")
+            for reason in read.refused:
                 print(f"{PROGRAM}: refused: {reason}", file=sys.stderr)
     return _fail("\n".join(missing), UNAVAILABLE) if missing else OK
-
-
-@data.command("verify")
-@_cache
-@_mirror
-@_registry
-def data_verify(cache: str, mirror: str | None, registry: str | None) -> int:
-    """Check every local and shipped copy."""
-    from dpnoise_papers.data.copies import check_mirror, copies_in, places_of
-    from dpnoise_papers.data.fetch import read_verified
-    from dpnoise_papers.data.registry import read_cities, read_registry
-
-    check_mirror(mirror)
-    places = places_of(registry, cache=cache, mirror=mirror)
-    folders = [place.folder for place in places.folders]
-    tables = dict(read_registry(registry).tables)
-    if registry is None:
-        tables |= read_cities().tables
-    absent, bad = [], []
-    for name, entry in tables.items():
-        paths = [p for folder in folders if folder for p in copies_in(folder, name, entry.files)]
-        for path in paths:
-            try:
-                read_verified(path, entry)
-            except (ValueError, OSError) as error:
-                bad.append(f"{path}: not table {name!r}: {error}")
-            else:
-                print(f"{name:<20} {path}")
-        if not paths and not entry.replaced_by:
-            absent.append(name)
-    if bad:
-        return _fail("\n".join(bad), REFUSED)
-    if absent:
-        return _fail(f"no local or shipped copy of: {', '.join(absent)}", UNAVAILABLE)
-    return OK
-
-
-@data.command("compare-official")
-@_names
-@_registry
-def data_compare_official(names: tuple[str, ...], registry: str | None) -> int:
-    """Compare shipped copies, by default all, with what the official addresses serve."""
-    from dpnoise_papers.data.fetch import compare_official
-    from dpnoise_papers.data.registry import read_cities, read_registry
-
-    known = read_registry(registry)
-    sets = {name: known.find(name)[1] for name in known.sets}
-    if registry is None:
-        cities = read_cities()
-        sets |= {name: cities.find(name)[1] for name in cities.sets}
-    unknown = [name for name in names if name not in sets]
-    if unknown:
-        raise ValueError(f"data set: expected some of {', '.join(sets)}, got {', '.join(unknown)}")
-    code = OK
-    for name, words, same in compare_official({n: sets[n] for n in names or sets}, registry):
-        print(f"{name:<15} {words}", flush=True)
-        code = code if same else DIFFERENT
-    return code
-
-
-@data.command("images")
-@click.argument("name")
-@_cache
-@_mirror
-@click.option("--registry", help="Of images.  [data/images.yaml]")
-def data_images(name: str, cache: str, mirror: str | None, registry: str | None) -> int:
-    """Get and verify labelled images (CIFAR-10), or say what to get and where to put it."""
-    from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.images import load_images
-    from dpnoise_papers.data.registry import find_images
-    from dpnoise_papers.data.sets import DatasetUnavailable
-
-    check_mirror(mirror)
-    entry = find_images(name, registry)
-    try:
-        images, source = load_images(name, registry=registry, cache=cache, mirror=mirror)
-    except DatasetUnavailable as error:
-        copy, wanted = next(iter(entry.copies.items()))
-        return _fail(
-            f"{entry.title} cannot be had from here: download {wanted.url} ({wanted.bytes} bytes, "
-            f"sha256 {wanted.sha256}) and put it into {cache} as {copy}.tar.gz ({error.reason})",
-            UNAVAILABLE,
-        )
-    print(f"{entry.title} from {source}{': ' + images.note if images.note else ''}")
-    return OK
 
 
 @data.command("count-trips")
@@ -259,39 +172,8 @@ def data_add(file: str, name: str, target: str, **places: str) -> int:
     """Take a data set of one's own, delimited text with a header, into the pipeline."""
     from dpnoise_papers.data.describe import add
 
-    print("\n".join(add(file, _content(file), name, target, places)))
+    print("\n".join(add(file, name, target, places)))
     return OK
-
-
-@data.command("fingerprint")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--as", "name", required=True, metavar="NAME", help="Which set it is.")
-@click.option("--target", metavar="COLUMN", help="Of a new set, what to predict.  [last]")
-@_registry
-def data_fingerprint(
-    files: tuple[str, ...], name: str, target: str | None, registry: str | None
-) -> int:
-    """What files say, one for each table of the set, in the words of the registry."""
-    from dpnoise_papers.data.describe import describe_known, describe_new
-    from dpnoise_papers.data.registry import read_registry
-
-    known = read_registry(registry)
-    contents = {file: _content(file) for file in files}
-    if name in known.sets:
-        print(describe_known(contents, *known.find(name)))
-    else:
-        print(describe_new(contents, name, target))
-    return OK
-
-
-def _content(file: str) -> bytes:
-    """Content of a file that a table may have."""
-    from dpnoise_papers.data.copies import read_file
-
-    try:
-        return read_file(Path(file))
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
 
 
 @config.command("check")

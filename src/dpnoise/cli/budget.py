@@ -12,28 +12,27 @@ from dpnoise._imports import imports_of
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.options import NUMBER, json_option, read_budget, relation_option
-from dpnoise.cli.output import Answer, lower, show, upper
+from dpnoise.cli.options import NUMBER, json_option, option, problems, read_budget, relation_option
+from dpnoise.cli.output import lower, show, upper
 
 if TYPE_CHECKING:
-    from dpnoise._validation import Problems
     from dpnoise.privacy.odometer.budget import Budget
 
 _SHOWN = 100  # characters of what was released
 
 
-def open_budget(problems: Problems, path: str) -> Budget | None:
+def open_budget(path: str) -> Budget | None:
     """The budget of a ledger; None, with a problem recorded, if it cannot be had."""
     from dpnoise.privacy.odometer.budget import Budget
 
     if not Path(path).is_file():
         expected = "a ledger that 'dpnoise budget FILE --epsilon E' has begun"
-        problems.add(f"budget: expected {expected}, got {path!r}")
+        problems().add(f"budget: expected {expected}, got {path!r}")
         return None
     try:
         return Budget.open(path)
     except (ValueError, RuntimeError) as error:
-        problems.add(str(error))
+        problems().add(str(error))
         return None
 
 
@@ -50,8 +49,8 @@ def state_of(budget: Budget) -> str:
 
 @click.command()
 @click.argument("ledger", metavar="LEDGER.json", type=click.Path())
-@click.option("--epsilon", type=NUMBER, metavar="E", help="Of a new budget, from 0 to 1e4.")
-@click.option("--delta", type=NUMBER, metavar="D", help="Of a new budget, below 1; 0 by default.")
+@option("--epsilon", "E", "Of a new budget, from 0 to 1e4.", NUMBER)
+@option("--delta", "D", "Of a new budget, below 1; 0 by default.", NUMBER)
 @relation_option
 @json_option
 def budget(
@@ -69,34 +68,27 @@ def budget(
 
     Example: dpnoise budget ledger.json --epsilon 1 --delta 1e-6 --relation add-remove
     """
-    from dpnoise._validation import Problems
     from dpnoise.privacy.odometer.budget import Budget
 
-    problems = Problems("budget")
     if epsilon is None:
         for name, value in (("--delta", delta), ("--relation", relation)):
-            problems.require(value is None, name, "none without --epsilon, which begins one", value)
-        opened = open_budget(problems, ledger)
-        problems.raise_if_any()
-        assert opened is not None  # noqa: S101  (or refused)
-        found = opened
+            expected = "none without --epsilon, which begins one"
+            problems().require(value is None, name, expected, value)
+        found = open_budget(ledger)
     else:
         delta = 0.0 if delta is None else delta
-        read_budget(problems, epsilon, delta, relation)
+        read_budget(epsilon, delta, relation)
         if Path(ledger).exists():
-            problems.add(f"ledger: expected a file that is not there yet, got {ledger!r}")
-        problems.raise_if_any()
+            problems().add(f"ledger: expected a file that is not there yet, got {ledger!r}")
+        problems().raise_if_any()
         found = Budget.create(ledger, epsilon, delta, relation=relation)
-    entries = found.entries
-    rows = [
-        (one.date, one.label, str(one.times), shorten(one.what, _SHOWN, placeholder=" ..."))
-        for one in entries
-    ]
+    problems().raise_if_any()
+    assert found is not None  # noqa: S101  (or refused)
+    names = ("date", "label", "times", "what")
+    entries = [{name: getattr(one, name) for name in names} for one in found.entries]
+    rows = [[shorten(f"{x}", _SHOWN, placeholder=" ...") for x in one.values()] for one in entries]
+    data = {name: getattr(found, name) for name in ("epsilon", "delta", "relation", "adaptive")}
+    data |= {"entries": entries, "spent": found.epsilon_of(), "left": found.remaining()}
     title = f"budget of {ledger}: epsilon = {found.epsilon!r}, delta = {found.delta!r}"
     title += f", {found.relation}" if found.relation else ""
-    data = {name: getattr(found, name) for name in ("epsilon", "delta", "relation", "adaptive")}
-    names = ("date", "label", "times", "what")
-    data["entries"] = [{name: getattr(one, name) for name in names} for one in entries]
-    data |= {"spent": found.epsilon_of(), "left": found.remaining()}
-    answer = Answer(title, ("date", "label", "times", "what"), rows, [state_of(found)], data)
-    show(answer, as_json=as_json)
+    show(title, rows, [state_of(found)], data, as_json=as_json, header=names)

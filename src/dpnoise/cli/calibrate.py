@@ -17,29 +17,10 @@ from dpnoise._imports import imports_of
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.options import (
-    ALLOCATED,
-    FAMILIES,
-    FILE,
-    METHODS,
-    NUMBER,
-    RELATIONS,
-    SCHEMES,
-    WHOLE,
-    Name,
-    budget_options,
-    certificate_option,
-    file_options,
-    json_option,
-    plot_option,
-    read_budget,
-    read_noise,
-    read_numbers,
-    relation_option,
-    require_name,
-)
-from dpnoise.cli.output import Answer, lower, save, show, upper
-from dpnoise.cli.table_file import read_rows
+from dpnoise.cli import options
+from dpnoise.cli.options import NUMBER, WHOLE, Name, Number, needed, option, problems
+from dpnoise.cli.output import certified, lower, save, show, upper
+from dpnoise.cli.table_file import SENSITIVITIES, read_rows
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
@@ -53,93 +34,70 @@ _LOWEST = 1e-20  # delta in a figure, if its largest is not below
 _MOST_EPSILONS = 1000
 
 
+_change_option = option(
+    "--sensitivity", "S", "Largest change of a coordinate.", NUMBER, callback=needed
+)
+
+
 @click.command()
-@click.argument("family", type=Name(FAMILIES))
-@budget_options
-@click.option("--sensitivity", type=NUMBER, metavar="S", help="Largest change of a coordinate.")
-@click.option("--dimension", type=WHOLE, default=1, metavar="K", help="Number of coordinates.")
-@click.option("--method", type=Name(METHODS), default="exact", show_default=True)
-@certificate_option
-@json_option
-def calibrate(
-    as_json: bool,
-    family: str,
-    relation: str | None,
-    certificate: str | None,
-    **given: Any,  # noqa: ANN401
-) -> None:
+@click.argument("family", type=Name(options.FAMILIES))
+@options.budget_options
+@_change_option
+@option("--dimension", "K", "Number of coordinates.", WHOLE, default=1)
+@options.choice("--method", options.METHODS)
+@options.certificate_option
+@options.json_option
+def calibrate(as_json: bool, family: str, certificate: str | None, **given: Any) -> None:  # noqa: ANN401
     """Noise of minimum variance in one family.
 
     Example: dpnoise calibrate laplace --epsilon 1 --sensitivity 1 --relation add-remove
     """
-    from dpnoise._validation import Problems
     from dpnoise.calibration.calibrate import calibrate as find
     from dpnoise.sensitivity.base import LARGEST, SMALLEST
     from dpnoise.sensitivity.relation import each_words, promise
 
-    problems = Problems("calibrate")
-    require_name(problems, "family", family, FAMILIES)
-    read_budget(problems, given["epsilon"], given["delta"], relation)
-    size, dimension = given["sensitivity"], given["dimension"]
-    if size is None:
-        problems.add("--sensitivity: expected a positive number, got nothing")
-    elif isinstance(size, str) and "," in size:
-        problems.add(
+    size, dimension, relation = given["sensitivity"], given["dimension"], given.pop("relation")
+    if isinstance(size, str) and "," in size:
+        problems().add(
             "--sensitivity: expected one number for all coordinates, "
             f"got {size!r}; dpnoise best and allocate take different ones"
         )
-    else:
-        problems.number("--sensitivity", size, low=SMALLEST, high=LARGEST)
-    if isinstance(dimension, str) or dimension < 1:
-        problems.add(f"--dimension: expected a whole number of at least 1, got {dimension!r}")
-    require_name(problems, "method", given["method"], METHODS)
-    problems.raise_if_any()
+    elif size is not None:
+        problems().number("--sensitivity", size, low=SMALLEST, high=LARGEST)
+    options.read_budget(given["epsilon"], given["delta"], relation)
+    problems().raise_if_any()
     found = find(family, **given)
-    if certificate:
-        from dpnoise.certificates.certificate import certify
-
-        certify(found, relation=relation).write(certificate)
+    certified(found, certificate, relation=relation)
     sentence = promise(relation, each_words(dimension, size), given["epsilon"], found.delta)
     call = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    limit = f"none of this family has minimum variance; its limit has {found.infimum:.6g}"
     rows = [
         ("noise", repr(found.noise)),
         ("standard deviation", f"{math.sqrt(found.variance):.6g}, of each coordinate"),
         ("variance", f"{found.variance:.6g}, of each coordinate"),
+        *([] if found.attained else [("limit", limit)]),
         ("delta", f"at most {upper(found.delta)}, certified by {', '.join(found.certified_by)}"),
         ("promise", sentence),
         ("in Python", f"calibrate({family!r}, {call})"),
     ]
-    if not found.attained:
-        limit = f"none of this family has minimum variance; its limit has {found.infimum:.6g}"
-        rows.insert(3, ("limit", limit))
+    names = ("noise", "delta", "variance", "method", "attained", "infimum", "certified_by")
+    data: dict[str, Any] = {"request": {"family": family, "relation": relation, **given}}
+    data |= {**{name: getattr(found, name) for name in names}, "promise": sentence}
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
     title = f"{family} noise for sensitivity {size!r}, dimension {dimension}, {budget}"
-    names = ["noise", "delta", "variance", "method", "attained", "infimum", "certified_by"]
-    request = {"family": family, "relation": relation, **given}
-    data = {"request": request, **{name: getattr(found, name) for name in names}}
-    data["promise"] = sentence
-    show(Answer(title, ("", ""), rows, [], data), as_json=as_json)
+    show(title, rows, [], data, as_json=as_json)
 
 
 @click.command()
 @click.argument("file", metavar="FILE.csv", type=click.Path())
-@budget_options
-@click.option("--noise", type=Name(ALLOCATED), default="gaussian", show_default=True)
-@click.option("--scheme", type=Name(SCHEMES), default="optimal", show_default=True)
-@click.option(
-    "--power", type=NUMBER, default=2.0, metavar="P", help="Of the error E|T|^P; 2 by default."
-)
-@click.option("--output", metavar="FILE", help="Write name,sensitivity,scale as CSV as well.")
-@file_options
-@json_option
-def allocate(
-    as_json: bool,
-    file: str,
-    output: str | None,
-    relation: str | None,
-    power: Any,  # noqa: ANN401
-    **given: Any,  # noqa: ANN401
-) -> None:
+@options.budget_options
+@options.choice("--noise", options.ALLOCATED)
+@options.choice("--scheme", options.SCHEMES)
+@option("--power", "P", "Of the error E|T|^P; 2 by default.", Number(low=1.0), default=2.0)
+@option("--output", "FILE", "Write name,sensitivity,scale as CSV as well.")
+@options.file_options
+@options.json_option
+def allocate(as_json: bool, file: str, output: str | None, **given: Any) -> None:  # noqa: ANN401
     """Scales of noise for the sensitivities in a CSV file.
 
     One column of sensitivities, or a column of names before it; a header is optional, and '-' is
@@ -147,62 +105,54 @@ def allocate(
 
     Example: dpnoise allocate sensitivities.csv --epsilon 1 --delta 1e-6 --relation replace-one
     """
-    from dpnoise._validation import Problems
-
-    problems = Problems("allocate")
-    names, values, columns = read_rows(problems, file, **{name: given.pop(name) for name in FILE})
-    read_budget(problems, given["epsilon"], given["delta"], relation)
-    require_name(problems, "noise", given["noise"], ALLOCATED)
-    require_name(problems, "scheme", given["scheme"], SCHEMES)
-    problems.number("--power", power, low=1.0)
-    problems.raise_if_any()
+    asked = {name: given.pop(name) for name in options.FILE}
+    relation, power = given.pop("relation"), given.pop("power")
+    names, values, columns = read_rows(file, SENSITIVITIES, **asked)
+    options.read_budget(given["epsilon"], given["delta"], relation)
+    problems().raise_if_any()
     from dpnoise.allocation.allocate import allocate as find
     from dpnoise.sensitivity.relation import own_words, promise
 
     scales = find(values, p=power, **given).tolist()
-    table = list(zip(names, values, scales, strict=True))
+    # All digits: a scale that is copied with fewer may be too small.
+    rows = [(name, repr(x), repr(y)) for name, x, y in zip(names, values, scales, strict=True)]
     if output:
         with Path(output).open("w", encoding="utf-8", newline="") as target:
-            writer = csv.writer(target, lineterminator="\n")
-            writer.writerow((*columns, "scale"))
-            writer.writerows((name, repr(value), repr(scale)) for name, value, scale in table)
-    # All digits: a scale that is copied with fewer may be too small.
-    rows = [(name, repr(value), repr(scale)) for name, value, scale in table]
-    word = _SCALES.get(given["noise"].removeprefix("discrete-"), "scale")
-    budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
-    title = f"{given['noise']} noise, {budget}, scheme {given['scheme']}"
+            csv.writer(target, lineterminator="\n").writerows([(*columns, "scale"), *rows])
     request = {**given, "power": power, "relation": relation}
     data = {"request": request, "names": names, "sensitivities": values, "scales": scales}
     data["promise"] = promise(relation, own_words(values), given["epsilon"], given["delta"])
-    notes = [f"promise: {data['promise']}"]
-    show(Answer(title, (*columns, word), rows, notes, data), as_json=as_json)
+    budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
+    title = f"{given['noise']} noise, {budget}, scheme {given['scheme']}"
+    header = (*columns, _SCALES.get(given["noise"].removeprefix("discrete-"), "scale"))
+    show(title, rows, [f"promise: {data['promise']}"], data, as_json=as_json, header=header)
 
 
 @click.command()
-@click.argument("family", type=Name(FAMILIES))
+@click.argument("family", type=Name(options.FAMILIES))
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
-@click.option("--sensitivity", type=NUMBER, metavar="S", help="Largest change of a coordinate.")
-@click.option(
+@_change_option
+@option(
     "--copies",
-    type=WHOLE,
+    "K",
+    "Number of coordinates, or of queries, that have this noise and sensitivity.",
+    WHOLE,
     default=1,
-    metavar="K",
-    help="Number of coordinates, or of queries, that have this noise and sensitivity.",
 )
-@click.option("--epsilon", metavar="E[,E...]", help=f"Where to give delta; {_EPSILONS} by default.")
-@click.option("--delta", type=NUMBER, metavar="D", help="Where to give epsilon instead.")
-@relation_option
-@plot_option
-@json_option
+@option("--epsilon", "E[,E...]", f"Where to give delta; {_EPSILONS} by default.")
+@option("--delta", "D", "Where to give epsilon instead.", Number(low=0.0, high=1.0, open_high=True))
+@options.relation_option
+@options.plot_option
+@options.json_option
 def profile(
     *,
     as_json: bool,
     family: str,
     parameters: tuple[str, ...],
-    sensitivity: Any,  # noqa: ANN401
-    copies: Any,  # noqa: ANN401
+    sensitivity: float,
+    copies: int,
     epsilon: str | None,
-    delta: Any,  # noqa: ANN401
+    delta: float | None,
     relation: str | None,
     plot: str | None,
 ) -> None:
@@ -210,28 +160,17 @@ def profile(
 
     Example: dpnoise profile gaussian sigma=3 --sensitivity 1 --copies 5 --delta 1e-6
     """
-    from dpnoise._validation import Problems
-
-    problems = Problems("profile")
-    noise = read_noise(problems, family, parameters)
-    if sensitivity is None:
-        problems.add("--sensitivity: expected a positive number, got nothing")
-    else:
-        problems.number("--sensitivity", sensitivity, low=0.0, open_low=True)
-    if isinstance(copies, str) or copies < 1:
-        problems.add(f"--copies: expected a whole number of at least 1, got {copies!r}")
+    noise = options.read_noise(family, parameters)
+    if sensitivity is not None:
+        problems().number("--sensitivity", sensitivity, low=0.0, open_low=True)
     if epsilon is not None and delta is not None:
-        problems.add(f"expected --epsilon or --delta, got both: {epsilon} and {delta}")
-    epsilons = read_numbers(problems, "--epsilon", _EPSILONS if epsilon is None else epsilon) or []
+        problems().add(f"expected --epsilon or --delta, got both: {epsilon} and {delta}")
+    epsilons = options.read_numbers("--epsilon", _EPSILONS if epsilon is None else epsilon)
     few = len(epsilons) <= _MOST_EPSILONS
-    problems.require(few, "--epsilon", f"at most {_MOST_EPSILONS} values", len(epsilons))
+    problems().require(few, "--epsilon", f"at most {_MOST_EPSILONS} values", len(epsilons))
     bad = [value for value in epsilons if not 0.0 <= value <= _TOP]
-    problems.require(not bad, "--epsilon", f"numbers in [0, {_TOP:g}]", bad)
-    if delta is not None:
-        problems.number("--delta", delta, low=0.0, high=1.0, open_high=True)
-    if relation is not None:
-        require_name(problems, "relation", relation, RELATIONS)
-    problems.raise_if_any()
+    problems().require(not bad, "--epsilon", f"numbers in [0, {_TOP:g}]", bad)
+    problems().raise_if_any()
     assert noise is not None  # noqa: S101  (or refused)
     if delta is not None:
         epsilons = [_epsilon_of(noise, sensitivity, copies, delta)]
@@ -248,13 +187,13 @@ def profile(
         (upper(e, 6) if delta is not None else repr(e), upper(high, 6), lower(low, 6))
         for e, high, low in zip(epsilons, deltas, found.lower.tolist(), strict=True)
     ]
-    title = f"{noise!r}, sensitivity {sensitivity!r}, copies {copies}"
-    header = ("epsilon", "delta at most", "delta at least")
     request = {"noise": noise, "sensitivity": sensitivity, "copies": copies, "relation": relation}
     data = {"request": {**request, "delta": delta}, "epsilon": epsilons, "delta": deltas}
     data["delta_at_least"] = found.lower
-    neighbours = neighbours_words(relation, each_words(copies, sensitivity))
-    show(Answer(title, header, rows, [neighbours], data), as_json=as_json)
+    notes = [neighbours_words(relation, each_words(copies, sensitivity))]
+    header = ("epsilon", "delta at most", "delta at least")
+    title = f"{noise!r}, sensitivity {sensitivity!r}, copies {copies}"
+    show(title, rows, notes, data, as_json=as_json, header=header)
 
 
 def _epsilon_of(
@@ -267,8 +206,8 @@ def _epsilon_of(
     if copies == 1:
         found = float(epsilon_at(noise, sensitivity, delta))
     else:
-        budget = Budget(_TOP, delta)
-        budget.spend(noise, sensitivity, times=copies, relation=RELATIONS[0])  # alike for both
+        budget = Budget(_TOP, delta)  # alike for both relations
+        budget.spend(noise, sensitivity, times=copies, relation=options.RELATIONS[0])
         found = float(budget.epsilon_of())
     if not found <= _TOP:
         message = (

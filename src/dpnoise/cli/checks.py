@@ -16,14 +16,13 @@ from dpnoise._imports import imports_of
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.options import FAMILIES, NUMBER, WHOLE, Name, json_option, read_noise
-from dpnoise.cli.output import Answer, lower, show, upper
+from dpnoise.cli import options
+from dpnoise.cli.options import COUNT, NUMBER, PROBABILITY, json_option, option, problems
+from dpnoise.cli.output import lower, show, upper
 from dpnoise.cli.table_file import read_outputs, shown
 
 if TYPE_CHECKING:
-    from dpnoise._validation import Problems
     from dpnoise.auditing.audit import Audit
-    from dpnoise.certificates.certificate import Verification
 
 REFUSED = 1  # exit code: a claim is contradicted, or not confirmed
 _NO_PROOF = "a claim that is not contradicted is not proved: privacy rests on proofs, not on audits"
@@ -34,27 +33,27 @@ _NO_SIGNATURE = (
 
 
 @click.command()
-@click.argument("family", type=Name(FAMILIES), required=False)
+@click.argument("family", type=options.Name(options.FAMILIES), required=False)
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
-@click.option("--sensitivity", type=NUMBER, metavar="S", help="Largest change of the number.")
-@click.option(
+@option("--sensitivity", "S", "Largest change of the number.", NUMBER)
+@option(
     "--outputs",
+    "FIRST.csv SECOND.csv",
+    "Outputs of any sampler on two neighbouring inputs, one a row, instead of a family.",
     nargs=2,
-    metavar="FIRST.csv SECOND.csv",
-    help="Outputs of any sampler on two neighbouring inputs, one a row, instead of a family.",
 )
-@click.option("--epsilon", type=NUMBER, metavar="E", help="The claimed epsilon.")
-@click.option("--delta", type=NUMBER, metavar="D", help="The claimed delta; 0 by default.")
-@click.option(
+@option("--epsilon", "E", "The claimed epsilon.", NUMBER)
+@option("--delta", "D", "The claimed delta; 0 by default.", NUMBER)
+@option(
     "--false-alarm",
-    type=NUMBER,
+    "A",
+    "How likely a true claim is contradicted, at most, in one call of this command.",
+    PROBABILITY,
     default=0.001,
     show_default=True,
-    metavar="A",
-    help="How likely a true claim is contradicted, at most, in one call of this command.",
 )
-@click.option("--size", type=WHOLE, metavar="N", help="How many draws; a million by default.")
-@click.option("--seed", type=WHOLE, metavar="SEED", help="Of the draws; 0 by default.")
+@option("--size", "N", "How many draws; a million by default.", COUNT)
+@option("--seed", "SEED", "Of the draws; 0 by default.", COUNT)
 @json_option
 def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
     """Lower bound on the epsilon of a sampler, and whether it contradicts a claim.
@@ -63,62 +62,46 @@ def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
 
     Example: dpnoise audit gaussian sigma=4 --sensitivity 1
     """
-    from dpnoise._validation import Problems
+    from dpnoise.auditing.noise import audit_noise
+    from dpnoise.auditing.sampler import audit_sampler
 
-    problems = Problems("audit")
+    wrong, family, outputs = problems(), given["family"], given["outputs"]
     stated = [kind for kind in ("family", "outputs") if given[kind]]
     if len(stated) != 1:
         got = " and ".join(stated) or "none"
-        problems.add(f"audit of what: expected FAMILY or --outputs, got {got}")
+        wrong.add(f"audit of what: expected FAMILY or --outputs, got {got}")
     for name in (
-        *(("sensitivity", "parameters") if "family" not in stated else ()),
-        *(("size", "seed") if "outputs" in stated else ()),
+        *(("sensitivity", "parameters") if not family else ()),
+        *(("size", "seed") if outputs else ()),
     ):
         if given[name] not in (None, ()):
-            problems.add(f"{name}: expected none beside {stated or 'nothing'}, got {given[name]!r}")
-    problems.number(
-        "--false-alarm", given["false_alarm"], low=0.0, high=1.0, open_low=True, open_high=True
-    )
-    if not stated:
-        problems.raise_if_any()
-    found = (_of_family if "family" in stated else _of_outputs)(problems, given)
-    title = f"audit, false alarms at most {given['false_alarm']:g}"
+            wrong.add(f"{name}: expected none beside {stated or 'nothing'}, got {given[name]!r}")
+
+    def those(*names: str) -> dict[str, Any]:
+        return {name: given[name] for name in names if given[name] is not None}
+
+    if family:
+        noise = options.read_noise(family, given["parameters"])
+        if given["sensitivity"] is None:
+            wrong.add("--sensitivity: expected a positive number, got nothing")
+        wrong.raise_if_any()
+        asked = those("sensitivity", "epsilon", "delta", "false_alarm", "size", "seed")
+        found = {family: audit_noise(noise, **asked)}
+    else:
+        if outputs == ("-", "-"):
+            wrong.add("--outputs: expected two files, got standard input for both")
+            wrong.raise_if_any()
+        pair = [read_outputs(path) for path in outputs or ()]
+        wrong.raise_if_any()
+        confidence = 1.0 - given["false_alarm"]
+        more = those("epsilon", "delta")
+        found = {"outputs": audit_sampler(*pair, confidence=confidence, **more)}
     rows = [row for name, one in found.items() for row in _rows(name, one)]
     data = {"request": given, "audits": found, "proves_privacy": False}
-    show(Answer(title, ("", ""), rows, [_NO_PROOF], data), as_json=as_json)
+    title = f"audit, false alarms at most {given['false_alarm']:g}"
+    show(title, rows, [_NO_PROOF], data, as_json=as_json)
     if any(one.contradicted for one in found.values()):
         click.get_current_context().exit(REFUSED)
-
-
-def _given(given: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Those of the options that are stated."""
-    return {name: given[name] for name in names if given[name] is not None}
-
-
-def _of_family(problems: Problems, given: dict[str, Any]) -> dict[str, Audit]:
-    """Audit of the noise of one family."""
-    from dpnoise.auditing.noise import audit_noise
-
-    noise = read_noise(problems, given["family"], given["parameters"])
-    if given["sensitivity"] is None:
-        problems.add("--sensitivity: expected a positive number, got nothing")
-    problems.raise_if_any()
-    options = _given(given, "epsilon", "delta", "false_alarm", "size", "seed")
-    return {given["family"]: audit_noise(noise, given["sensitivity"], **options)}
-
-
-def _of_outputs(problems: Problems, given: dict[str, Any]) -> dict[str, Audit]:
-    """Audit of the outputs in two files."""
-    from dpnoise.auditing.sampler import audit_sampler
-
-    if given["outputs"] == ("-", "-"):
-        problems.add("--outputs: expected two files, got standard input for both")
-        problems.raise_if_any()
-    first, second = (read_outputs(problems, path) for path in given["outputs"])
-    problems.raise_if_any()
-    confidence = 1.0 - given["false_alarm"]
-    options = _given(given, "epsilon", "delta")
-    return {"outputs": audit_sampler(first, second, confidence=confidence, **options)}
 
 
 def _rows(name: str, found: Audit) -> list[tuple[str, str]]:
@@ -146,22 +129,19 @@ def verify(as_json: bool, files: tuple[str, ...]) -> None:
 
     Example: dpnoise verify certificate.json
     """
-    from dpnoise._validation import Problems
-
-    problems = Problems("verify")
     for name in files:
         try:
             with click.open_file(name, "rb"):
                 pass
         except OSError as error:
-            problems.add(f"{shown(name)}: expected a file to read, got {error.strerror}")
-    problems.raise_if_any()
+            problems().add(f"{shown(name)}: expected a file to read, got {error.strerror}")
+    problems().raise_if_any()
     found = {name: _verified(name) for name in files}
     held = sum(one["holds"] for one in found.values())
-    title = f"certificates that hold: {held} of {len(found)}"
     rows = [(shown(name), one["verdict"]) for name, one in found.items()]
     data = {"files": [{"file": name, **one} for name, one in found.items()]}
-    show(Answer(title, ("", ""), rows, [_NO_SIGNATURE], data), as_json=as_json)
+    title = f"certificates that hold: {held} of {len(found)}"
+    show(title, rows, [_NO_SIGNATURE], data, as_json=as_json)
     if held < len(found):
         click.get_current_context().exit(REFUSED)
 
@@ -183,36 +163,25 @@ def _verified(name: str) -> dict[str, Any]:
     from dpnoise.certificates.certificate import Certificate, CertificateError
     from dpnoise.certificates.certificate import verify as derive_again
     from dpnoise.certificates.codec import MOST_BYTES
+    from dpnoise.noise.exact import as_double_above
 
     try:
         with click.open_file(name, "rb") as file:
-            return _confirmed(derive_again(Certificate.from_json(file.read(MOST_BYTES + 1))))
+            found = derive_again(Certificate.from_json(file.read(MOST_BYTES + 1)))
     except CertificateError as error:
         return {"holds": False, "verdict": f"refused: {error}", "problem": str(error)}
-
-
-def _confirmed(found: Verification) -> dict[str, Any]:
-    """A certificate that holds."""
-    from dpnoise.noise.exact import as_double_above
-
     one = found.certificate
-    epsilon = float(one.epsilon)
     low, high = max(0.0, -as_double_above(-one.lower)), as_double_above(one.upper)  # no -0
-    by = " and ".join(found.certified_by)
     also = "" if found.independent else ", not covered by the independent checker"
-    verdict = (
-        f"holds: {one.promise} (at most {upper(high)}, at least {lower(low)}, for "
-        f"{one.sensitivity!r}); by {by}"
-    )
+    names = ("noise", "sensitivity", "relation", "times", "promise")
     return {
         "holds": True,
-        "verdict": verdict + also,
-        "noise": one.noise,
-        "sensitivity": one.sensitivity,
-        "relation": one.relation,
-        "times": one.times,
-        "promise": one.promise,
-        "epsilon": epsilon,
+        "verdict": (
+            f"holds: {one.promise} (at most {upper(high)}, at least {lower(low)}, for "
+            f"{one.sensitivity!r}); by {' and '.join(found.certified_by)}{also}"
+        ),
+        **{name: getattr(one, name) for name in names},
+        "epsilon": float(one.epsilon),
         "delta": {"lower": str(one.lower), "upper": str(one.upper)},
         "derived": {"lower": str(found.lower), "upper": str(found.upper)},
         "certified_by": list(found.certified_by),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -18,42 +18,27 @@ with imports_of("cli"):
     import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+_WIDE = 10**6  # of a text without lines drawn, where nothing is folded
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What one command found: a title, a table, notes below it, and all of it as data."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    notes: list[str]
-    data: dict[str, Any]
-
-
-def upper(x: float, digits: int = 4) -> str:
+def upper(x: float, digits: int = 4, *, rounding: str = ROUND_CEILING) -> str:
     """A number in some digits, rounded up."""
-    return _rounded(x, digits, ROUND_CEILING)
-
-
-def lower(x: float, digits: int = 4) -> str:
-    """A number in some digits, rounded down."""
-    return _rounded(x, digits, ROUND_FLOOR)
-
-
-def _rounded(x: float, digits: int, rounding: str) -> str:
     if not math.isfinite(x):
         return str(x)
     found = Context(prec=digits, rounding=rounding).create_decimal(Decimal(x))
     return f"{float(found):.{digits}g}"  # of no more digits: not rounded again
 
 
+def lower(x: float, digits: int = 4) -> str:
+    """A number in some digits, rounded down."""
+    return upper(x, digits, rounding=ROUND_FLOOR)
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401
     """A value as JSON has it; numbers that are not finite as text."""
-    import numpy as np  # noqa: PLC0415
-
-    if isinstance(value, np.ndarray | np.generic):
+    if hasattr(value, "tolist"):  # of NumPy
         value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
@@ -67,46 +52,40 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def show(answer: Answer, *, as_json: bool) -> None:
+def show(
+    title: str,
+    rows: Iterable[Sequence[str]],
+    notes: list[str],
+    data: dict[str, Any],
+    *,
+    as_json: bool,
+    header: Sequence[str] = ("", ""),
+) -> None:
     """Print an answer: as JSON, as a table in a terminal, or as aligned text."""
     if as_json:
-        click.echo(json.dumps(plain(answer.data), allow_nan=False))
-    elif sys.stdout.isatty():
-        _show_in_terminal(answer)
-    else:
-        click.echo("\n".join([answer.title, *aligned(answer), *answer.notes]))
-
-
-def aligned(answer: Answer) -> list[str]:
-    """The lines of a table in columns, the first and the last to the left."""
-    lines = [answer.header, *answer.rows] if any(answer.header) else [*answer.rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    last = len(widths) - 1
-    return [
-        "  ".join(
-            cell.rjust(n) if 0 < k < last else cell.ljust(n)
-            for k, (cell, n) in enumerate(zip(cells, widths, strict=True))
-        ).rstrip()
-        for cells in lines
-    ]
-
-
-def _show_in_terminal(answer: Answer) -> None:
-    """A table drawn by rich."""
+        click.echo(json.dumps(plain(data), allow_nan=False))
+        return
     with imports_of("cli"):
+        from rich import box  # noqa: PLC0415
         from rich.console import Console  # noqa: PLC0415
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
-    table = Table(title=Text(answer.title), show_header=any(answer.header), title_justify="left")
-    last = len(answer.header) - 1
-    for k, name in enumerate(answer.header):
-        table.add_column(name, justify="right" if 0 < k < last else "left", overflow="fold")
-    for cells in answer.rows:
+    drawn = sys.stdout.isatty()
+    table = Table(
+        box=box.HEAVY_HEAD if drawn else None,
+        padding=(0, 1) if drawn else (0, 2, 0, 0),
+        pad_edge=drawn,
+        show_header=any(header),
+    )
+    for k, name in enumerate(header):
+        inner = 0 < k < len(header) - 1
+        table.add_column(name, justify="right" if inner else "left", overflow="fold")
+    for cells in rows:
         table.add_row(*map(Text, cells))
-    console = Console(highlight=False)
-    console.print(table)
-    for note in answer.notes:
-        console.print(Text(note))
+    console = Console(highlight=False, width=None if drawn else _WIDE)
+    with console.capture() as text:
+        console.print(Text(title), table, *map(Text, notes), sep="\n")
+    click.echo("\n".join(map(str.rstrip, text.get().splitlines())))
 
 
 def save(path: str, draw: Callable[[Any], None]) -> None:
@@ -116,3 +95,11 @@ def save(path: str, draw: Callable[[Any], None]) -> None:
     figure = Figure(figsize=(7.0, 4.5), layout="constrained")
     draw(figure.add_subplot())
     figure.savefig(path)
+
+
+def certified(found: Any, path: str | None, relation: str | None = None) -> None:  # noqa: ANN401
+    """Write the certificate of what was found, if there is a file for it."""
+    if path:
+        from dpnoise.certificates.certificate import certify  # noqa: PLC0415
+
+        certify(found, relation=relation).write(path)

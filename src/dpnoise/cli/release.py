@@ -6,32 +6,20 @@ from __future__ import annotations
 import csv
 import io
 import os
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
 
+from dpnoise.cli import options
 from dpnoise.cli.budget import open_budget, state_of
-from dpnoise.cli.options import (
-    FILE,
-    budget_options,
-    certificate_option,
-    file_options,
-    integer_option,
-    json_option,
-    read_budget,
-    read_sensitivity,
-    sensitivity_options,
-)
-from dpnoise.cli.output import Answer, show, upper
+from dpnoise.cli.options import option, problems
+from dpnoise.cli.output import show, upper
 from dpnoise.cli.table_file import VALUES, read_rows, shown
-
-if TYPE_CHECKING:
-    from dpnoise._validation import Problems
-    from dpnoise.sensitivity.base import Sensitivity
 
 _AGAIN = "another release of the same values spends epsilon and delta once more"
 _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole numbers"
@@ -39,29 +27,17 @@ _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole n
 
 @click.command()
 @click.argument("file", metavar="FILE.csv", type=click.Path())
-@sensitivity_options
-@budget_options
-@click.option("-o", "--output", metavar="FILE", help="Write names and values as CSV; needed.")
-@integer_option
-@certificate_option
-@click.option(
-    "--budget", "ledger", metavar="FILE", help="Charge the ledger that dpnoise budget wrote."
-)
-@click.option("--label", default="", metavar="TEXT", help="What the ledger calls the release.")
+@options.sensitivity_options
+@options.budget_options
+@option("-o --output", "FILE", "Write names and values as CSV; needed.")
+@options.integer_option
+@options.certificate_option
+@option("--budget ledger", "FILE", "Charge the ledger that dpnoise budget wrote.")
+@option("--label", "TEXT", "What the ledger calls the release.", default="")
 @click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
-@file_options
-@json_option
-def release(
-    *,
-    as_json: bool,
-    file: str,
-    output: str | None,
-    certificate: str | None,
-    ledger: str | None,
-    label: str,
-    force: bool,
-    **given: Any,  # noqa: ANN401
-) -> None:
+@options.file_options
+@options.json_option
+def release(as_json: bool, file: str, **given: Any) -> None:  # noqa: ANN401
     """Values in a CSV file with noise that is drawn exactly.
 
     One column of values, or a column of public names before it; a header is optional, and '-' is
@@ -73,45 +49,48 @@ def release(
 
     Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --relation add-remove -o noisy.csv
     """
-    from dpnoise._validation import Problems
-
-    problems, integer = Problems("release"), given["integer"]
-    names, values, columns = read_rows(
-        problems, file, VALUES, **{name: given.pop(name) for name in FILE}
-    )
-    budget = open_budget(problems, ledger) if ledger else None
-    problems.require(not label or bool(ledger), "--label", "none without --budget", label)
+    wrong, integer, label, ledger = (problems(), *map(given.pop, ("integer", "label", "ledger")))
+    targets = {f"--{name}": given.pop(name) for name in ("output", "certificate")}
+    output, certificate = targets.values()
+    asked = {name: given.pop(name) for name in options.FILE}
+    names, values, columns = read_rows(file, VALUES, **asked)
+    budget = open_budget(ledger) if ledger else None
+    wrong.require(not label or bool(ledger), "--label", "none without --budget", label)
     if budget is not None and budget.relation:
         other = given["relation"] not in {None, budget.relation}
         expected = f"{budget.relation}, that of {ledger}"
-        problems.require(not other, "--relation", expected, given["relation"])
+        wrong.require(not other, "--relation", expected, given["relation"])
         given["relation"] = budget.relation
-    ball = read_sensitivity(problems, given, len(values))
+    ball = options.read_sensitivity(given, len(values))
     if ball is not None and ball.dimension != len(values):
-        problems.add(
+        wrong.add(
             f"sensitivity: expected that of the {len(values)} rows of {shown(file)}, "
             f"got that of {ball.dimension} coordinates"
         )
-    read_budget(problems, given["epsilon"], given["delta"], given["relation"])
-    targets = {"--output": output, "--certificate": certificate}
+    options.read_budget(given["epsilon"], given["delta"], given["relation"])
     if integer or (integer is None and ball is not None and ball.is_whole):
-        _check_integers(problems, ball, values)
-    replaced = _check_targets(problems, file, targets, ledger=ledger, force=force)
-    problems.raise_if_any()
+        from dpnoise.privacy.integer_points import read_parts
+
+        if ball is not None:
+            read_parts(wrong, ball)
+        bad = sum(not value.is_integer() for value in values)
+        if bad:  # no value is shown
+            wrong.add(f"values: expected integers with --integer, got {bad} that are not")
+    replaced = _check_targets(file, targets, ledger, force=given["force"])
+    wrong.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     assert output is not None  # noqa: S101
+    from dpnoise.certificates.certificate import certify
     from dpnoise.mechanisms.compare import best
     from dpnoise.releases.release import release as draw
 
     found = best(ball, epsilon=given["epsilon"], delta=given["delta"], integer=integer)
-    texts = {}
-    if certificate:
-        from dpnoise.certificates.certificate import certify
-
-        texts[certificate] = certify(found).to_json()
+    texts = {certificate: certify(found).to_json()} if certificate else {}
     noisy = draw(values, found, budget=budget, label=label).value.tolist()
-    texts[output] = _table(columns, names, noisy)
-    _write(texts)
+    text = io.StringIO(newline="")
+    rows: Any = zip(names, map(repr, noisy), strict=True)
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    _write({**texts, output: text.getvalue()})
     rows = [
         ("mechanism", f"{found.name} ({found.reference})"),
         ("noise", repr(found.noise)),
@@ -119,93 +98,57 @@ def release(
         ("delta", f"at most {upper(found.delta)} at epsilon = {given['epsilon']!r}, certified"),
         ("promise", found.promise),
         ("draws", "exact, " + (_WHOLE if found.whole else _GRID)),
+        *([("budget", state_of(budget))] if budget is not None else []),
+        *([("replaced", f"{' and '.join(replaced)}: {_AGAIN}")] if replaced else []),
     ]
-    if budget is not None:
-        rows.append(("budget", state_of(budget)))
-    if replaced:
-        rows.append(("replaced", f"{' and '.join(replaced)}: {_AGAIN}"))
-    title = f"released: {len(noisy)} values, written to {output}"
-    asked = {name: given[name] for name in ("epsilon", "delta", "relation")}
+    request = {name: given[name] for name in ("epsilon", "delta", "relation")}
     data = {
-        "request": {"file": file, "sensitivity": ball, **asked, "integer": found.whole},
+        "request": {"file": file, "sensitivity": ball, **request, "integer": found.whole},
         "columns": columns,
         "names": names,
         "values": noisy,
-        "noise": found.noise,
-        "delta": found.delta,
-        "promise": found.promise,
-        "half_width": found.half_width,
+        **{name: getattr(found, name) for name in ("noise", "delta", "promise", "half_width")},
         "budget": ledger,
         "output": output,
         "certificate": certificate,
         "replaced": replaced,
     }
-    show(Answer(title, ("", ""), rows, [], data), as_json=as_json)
-
-
-def _check_integers(problems: Problems, ball: Sensitivity | None, values: list[float]) -> None:
-    """Record of a set or of values that are not for integers; no value is shown."""
-    from dpnoise.privacy.integer_points import read_parts
-
-    if ball is not None:
-        read_parts(problems, ball)
-    bad = sum(not value.is_integer() for value in values)
-    if bad:
-        problems.add(f"values: expected integers with --integer, got {bad} that are not")
+    title = f"released: {len(noisy)} values, written to {output}"
+    show(title, rows, [], data, as_json=as_json)
 
 
 def _check_targets(
-    problems: Problems,
-    file: str,
-    targets: dict[str, str | None],
-    *,
-    ledger: str | None,
-    force: bool,
+    file: str, targets: dict[str, str | None], ledger: str | None, *, force: bool
 ) -> list[str]:
     """The files that will be replaced; those that cannot or must not be written are recorded."""
+    wrong = problems()
     if targets["--output"] is None:
-        problems.add("--output: expected a file to write, got nothing")
+        wrong.add("--output: expected a file to write, got nothing")
     taken = {} if file == "-" else {Path(file).resolve(): "the file of the values"}
     if ledger:
         taken[Path(ledger).resolve()] = "the ledger"
     replaced = []
-    for option, target in targets.items():
+    for flag, target in targets.items():
         if target is None:
             continue
         path = Path(target).resolve()
-        other = next((what for one, what in taken.items() if _same(path, one)), "")
+        here = path.exists()
+        same = [one == path or (here and one.exists() and one.samefile(path)) for one in taken]
+        other = next(compress(taken.values(), same), "")
+        folder = path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.is_dir()
         if other:
-            problems.add(f"{option}: expected another file than {other}")
-        elif not _can_hold(path) or target == "-":
-            problems.add(f"{option}: expected a file in a folder to write to, got {target!r}")
-        elif path.exists() and not force:
-            problems.add(
-                f"{option}: expected a file that is not there yet, got {target!r}; {_AGAIN} "
+            wrong.add(f"{flag}: expected another file than {other}")
+        elif not folder or target == "-":
+            wrong.add(f"{flag}: expected a file in a folder to write to, got {target!r}")
+        elif here and not force:
+            wrong.add(
+                f"{flag}: expected a file that is not there yet, got {target!r}; {_AGAIN} "
                 "(--force replaces the file)"
             )
-        elif path.exists():
+        elif here:
             replaced.append(target)
-        taken[path] = f"that of {option}"
+        taken[path] = f"that of {flag}"
     return replaced
-
-
-def _same(path: Path, other: Path) -> bool:
-    """Whether two paths are one file, be it there or not."""
-    return path == other or (path.exists() and other.exists() and path.samefile(other))
-
-
-def _can_hold(path: Path) -> bool:
-    """Whether a file can be written there."""
-    return not path.is_dir() and path.parent.is_dir() and os.access(path.parent, os.W_OK)
-
-
-def _table(columns: tuple[str, str], names: list[str], values: list[float] | list[int]) -> str:
-    """The released values as CSV."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows((name, repr(value)) for name, value in zip(names, values, strict=True))
-    return text.getvalue()
 
 
 def _write(texts: dict[str, str]) -> None:

@@ -12,15 +12,14 @@ import csv
 import io
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
 
-if TYPE_CHECKING:
-    from dpnoise._validation import Problems
+from dpnoise.cli.options import problems
 
 _TITLE = re.compile(r"[^\W\d_][\w ()/|-]*")  # of a column, not a mistyped number
 _HOLES = {"", "-", "na", "n/a", "nan", "none", "null", "missing"}
@@ -29,6 +28,8 @@ _USUAL = {"amount", "average", "count", "mean", "number", "scale", "sum", "total
 _USUAL |= {"case", "customer", "patient", "person", "record", "user", "visit", "visitor"}
 _USUAL |= {*(f"{name}s" for name in _USUAL), "frequency", "people", "sensitivity", "sensitivities"}
 _SHOWN = 12  # bad rows in a message, and columns
+
+Lines = list[tuple[int, list[str]]]  # cells, by line number
 
 
 class FileKind(NamedTuple):
@@ -47,6 +48,25 @@ class FileKind(NamedTuple):
         """The columns that are expected."""
         return f"one column of {self.name}, or two with names before them"
 
+    def shown(self, line: int, cells: list[str]) -> str:
+        """A row in a message."""
+        return f"line {line}" if self.private else f"line {line}: {','.join(cells)!r}"
+
+    def expected(self, cells: list[str], width: int) -> str:
+        """What was expected of a row that is bad by itself; empty if it is not."""
+        if not any(cells) or cells[-1].lower() in _HOLES:
+            return "a number in every row" if self.signed else "a sensitivity in every row"
+        if len(cells) != width or width > _COLUMNS:
+            return self.columns
+        if width == _COLUMNS and re.search(r"[;\t]", cells[0]):
+            return "commas between columns and decimal points"
+        value = number(cells[-1])
+        if value is None:
+            return "numbers with a decimal point"
+        if not math.isfinite(value) or (value < 0.0 and not self.signed):
+            return f"finite {self.name}" + " of at least 0" * (not self.signed)
+        return "" if cells[0] else "a name in every row"
+
 
 SENSITIVITIES = FileKind("sensitivities", "sensitivity")
 VALUES = FileKind("values", "value", signed=True, private=True)
@@ -61,33 +81,24 @@ class Rows(NamedTuple):
 
 
 def read_rows(
-    problems: Problems,
-    path: str,
-    kind: FileKind = SENSITIVITIES,
-    *,
-    header: bool | None = None,
-    column: str | None = None,
-    names: str | None = None,
+    file: str, kind: FileKind, header: bool | None, column: str | None, names: str | None
 ) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines.
 
     `header` says whether the first row names the columns; with None it must be clear. `column` and
     `names` are those of the numbers and of the names, by their titles or counted from 1.
     """
-    lines = read_lines(problems, path)
-    path = shown(path)
-    asked = {"--names": names, "--column": column}
-    if lines and (any(asked.values()) or _width(lines) > _COLUMNS):
-        lines, header = _chosen(problems, path, kind, lines, header=header, asked=asked)
+    before = len(problems().found)
+    lines, path = read_lines(file), shown(file)
+    if lines and (column or names or _width(lines) > _COLUMNS):
+        lines, header = _chosen(path, kind, lines, header, {"--names": names, "--column": column})
     if lines is None:
         return Rows([], [])
-    titles = (
-        lines.pop(0)[1] if lines and _has_header(problems, path, kind, lines[0][1], header) else []
-    )
+    titles = lines.pop(0)[1] if lines and _has_header(path, kind, lines[0][1], header) else []
     if not lines:
-        problems.add(f"{path}: expected {kind.columns}, got no rows")
-    _check(problems, path, lines, len(titles), kind, comma=column is not None)
-    if problems.found:
+        problems().add(f"{path}: expected {kind.columns}, got no rows")
+    _check(path, lines, len(titles), kind, comma=column is not None)
+    if len(problems().found) > before:
         return Rows([], [])
     listed = [
         cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
@@ -102,7 +113,7 @@ def shown(path: str) -> str:
     return "standard input" if path == "-" else path
 
 
-def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | None:
+def read_lines(path: str) -> Lines | None:
     """Cells of a CSV file, or of standard input for '-', by line number.
 
     Empty lines at the end are left out. None, with a problem recorded, if it is no CSV file.
@@ -113,25 +124,22 @@ def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | N
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except UnicodeDecodeError as error:  # its own text shows a byte
-        problems.add(
-            f"{shown(path)}: expected a CSV file in UTF-8, got other bytes at {error.start}"
-        )
-        return None
+        got = f"other bytes at {error.start}"
     except (OSError, csv.Error) as error:
-        problems.add(f"{shown(path)}: expected a CSV file in UTF-8, got {error}")
-        return None
-    filled = [k for k, (_, cells) in enumerate(lines, 1) if any(cells)]
-    return lines[: max(filled, default=0)]
+        got = str(error)
+    else:
+        filled = [k for k, (_, cells) in enumerate(lines, 1) if any(cells)]
+        return lines[: max(filled, default=0)]
+    problems().add(f"{shown(path)}: expected a CSV file in UTF-8, got {got}")
+    return None
 
 
-def _width(lines: list[tuple[int, list[str]]]) -> int:
+def _width(lines: Lines) -> int:
     """Number of columns, by the first row that is not empty."""
     return next((len(cells) for _, cells in lines if any(cells)), 1)
 
 
-def _titles(
-    kind: FileKind, lines: list[tuple[int, list[str]]], *, header: bool | None
-) -> list[str]:
+def _titles(kind: FileKind, lines: Lines, header: bool | None) -> list[str]:
     """Names of columns in the first row that may be shown; empty if it may be a row of values.
 
     Words are no names for sure where nobody says so, none is usual, or one stands below as well.
@@ -144,22 +152,16 @@ def _titles(
 
 
 def _chosen(
-    problems: Problems,
-    path: str,
-    kind: FileKind,
-    lines: list[tuple[int, list[str]]],
-    *,
-    header: bool | None,
-    asked: dict[str, str | None],
-) -> tuple[list[tuple[int, list[str]]] | None, bool | None]:
+    path: str, kind: FileKind, lines: Lines, header: bool | None, asked: dict[str, str | None]
+) -> tuple[Lines | None, bool | None]:
     """Rows of the columns asked for, and whether line 1 has names; None if that is a problem.
 
     Of names, if any, and of numbers. A file of two columns keeps both.
     """
-    width, first, before = _width(lines), lines[0][1], len(problems.found)
-    known = ", ".join(map(repr, _titles(kind, lines, header=header)[:_SHOWN]))
+    width, first, before = _width(lines), lines[0][1], len(problems().found)
+    known = ", ".join(map(repr, _titles(kind, lines, header)[:_SHOWN]))
     if asked["--column"] is None:
-        problems.add(
+        problems().add(
             f"{path}: expected {kind.columns}, got {width} columns{known and f': {known}'}; "
             f"--column NAME (or its number) says where the {kind.name} are, --names where names are"
         )
@@ -176,23 +178,21 @@ def _chosen(
             names = f"{known}, or " if known else "a name that line 1 has once, or "
             names *= header is not False
             expected = f"{names}a number from 1 to {width}"
-            problems.add(f"{option} in {path}: expected {expected}, got {text!r}")
-    rows = [_shown_row(kind, n, cells) for n, cells in lines if len(cells) not in {0, width}]
+            problems().add(f"{option} in {path}: expected {expected}, got {text!r}")
+    rows = [kind.shown(n, cells) for n, cells in lines if len(cells) not in {0, width}]
     if rows:
-        problems.add(f"{path}: expected {width} columns in every row, got {_listed(rows)}")
+        problems().add(f"{path}: expected {width} columns in every row, got {_listed(rows)}")
     kept = list(places.values())
     if len(kept) == 1 and width == _COLUMNS:
         kept.insert(0, 1 - kept[0])
     if len(set(kept)) < len(kept):
-        problems.add(f"--names in {path}: expected another column than that of --column")
-    if len(problems.found) > before:
+        problems().add(f"--names in {path}: expected another column than that of --column")
+    if len(problems().found) > before:
         return None, header
     return [(n, [cells[k] for k in kept] if cells else []) for n, cells in lines], header
 
 
-def _has_header(
-    problems: Problems, path: str, kind: FileKind, cells: list[str], header: bool | None
-) -> bool:
+def _has_header(path: str, kind: FileKind, cells: list[str], header: bool | None) -> bool:
     """Whether the first row names the columns; that it is not clear is recorded."""
     last = cells[-1] if cells else ""
     word = last.lower() not in _HOLES | {"inf", "infinity"}
@@ -200,32 +200,25 @@ def _has_header(
     clear = not title or not kind.private or last.lower() in _USUAL
     if header is not None or clear:
         if header and not title:
-            problems.add(f"{path}: expected names of one or two columns in line 1, with --header")
+            problems().add(f"{path}: expected names of one or two columns in line 1, with --header")
         return title if header is None else header
-    problems.add(
+    problems().add(
         f"{path}: expected a number, or a usual name of a column such as 'value', in line 1: "
         "--header says that it names the columns, --no-header that it is a row like the others"
     )
     return True
 
 
-def _check(
-    problems: Problems,
-    path: str,
-    lines: list[tuple[int, list[str]]],
-    width: int,
-    kind: FileKind,
-    *,
-    comma: bool,
-) -> None:
+def _check(path: str, lines: Lines, width: int, kind: FileKind, *, comma: bool) -> None:
     """Record of the bad rows; `width` columns have a header, 0 if there is none.
 
     `comma` says that a comma is known to stand between columns, and not in a number.
     """
-    doubtful = width == 0 and lines and all(_has_decimal_comma(cells) for _, cells in lines)
+    pairs = [len(cells) == _COLUMNS and all(map(str.isdigit, cells)) for _, cells in lines]
+    doubtful = width == 0 and lines and all(pairs)  # two cells may be one number
     width = width or _width(lines)
     if doubtful and not comma:
-        problems.add(
+        problems().add(
             f"{path}: expected decimal points, or two columns of whole numbers with a header or "
             f"with --column 2, got {'them' if kind.private else repr(','.join(lines[0][1]))} in "
             f"line {lines[0][0]}"
@@ -233,49 +226,21 @@ def _check(
     lines_of: dict[str, int] = {}
     bad: dict[str, list[str]] = {}
     for number, cells in lines:
-        expected = _expected(cells, width, kind)
+        expected, again = kind.expected(cells, width), ""
         if not expected and width == _COLUMNS:
             first = lines_of.setdefault(cells[0], number)
             expected = "each name once" * (first != number)
             again = f" (as in line {first})" * (first != number)
-        else:
-            again = ""
         if expected:
-            bad.setdefault(expected, []).append(_shown_row(kind, number, cells) + again)
+            bad.setdefault(expected, []).append(kind.shown(number, cells) + again)
     for expected, rows in bad.items():
-        problems.add(f"{path}: expected {expected}, got {_listed(rows, _SHOWN // len(bad))}")
+        problems().add(f"{path}: expected {expected}, got {_listed(rows, _SHOWN // len(bad))}")
 
 
 def _listed(rows: list[str], most: int = _SHOWN) -> str:
     """The first of some rows, and how many more there are."""
     more = f" and {len(rows) - most} more" if len(rows) > most else ""
     return f"{', '.join(rows[:most])}{more}"
-
-
-def _shown_row(kind: FileKind, line: int, cells: list[str]) -> str:
-    """A row in a message."""
-    return f"line {line}" if kind.private else f"line {line}: {','.join(cells)!r}"
-
-
-def _has_decimal_comma(cells: list[str]) -> bool:
-    """Whether two cells may be one number with a decimal comma."""
-    return len(cells) == _COLUMNS and all(cell.isdigit() for cell in cells)
-
-
-def _expected(cells: list[str], width: int, kind: FileKind) -> str:
-    """What was expected of a row that is bad by itself; empty if it is not."""
-    if not any(cells) or cells[-1].lower() in _HOLES:
-        return "a number in every row" if kind.signed else "a sensitivity in every row"
-    if len(cells) != width or width > _COLUMNS:
-        return kind.columns
-    if width == _COLUMNS and re.search(r"[;\t]", cells[0]):
-        return "commas between columns and decimal points"
-    value = number(cells[-1])
-    if value is None:
-        return "numbers with a decimal point"
-    if not math.isfinite(value) or (value < 0.0 and not kind.signed):
-        return f"finite {kind.name}" + " of at least 0" * (not kind.signed)
-    return "" if cells[0] else "a name in every row"
 
 
 def number(text: str) -> float | None:
@@ -286,19 +251,19 @@ def number(text: str) -> float | None:
         return None
 
 
-def read_outputs(problems: Problems, path: str) -> list[list[float]]:
+def read_outputs(path: str) -> list[list[float]]:
     """The outputs of a file below its header, if it has one; what is wrong is recorded.
 
     NaN stands for an output that is not published.
     """
-    lines = read_lines(problems, path)
+    lines = read_lines(path)
     path = shown(path)
     if lines is None:
         return []
     if lines and all(cell and number(cell) is None for cell in lines[0][1]):
         lines.pop(0)
     if not lines:
-        problems.add(f"{path}: expected outputs, one a row, got no rows")
+        problems().add(f"{path}: expected outputs, one a row, got no rows")
         return []
     width = len(lines[0][1])
     rows, bad = [], []
@@ -310,5 +275,5 @@ def read_outputs(problems: Problems, path: str) -> list[list[float]]:
             bad.append(f"line {place}: {','.join(cells)!r}")
     if bad:
         expected = f"{width} number(s) with decimal points in every row"
-        problems.add(f"{path}: expected {expected}, got {_listed(bad)}")
+        problems().add(f"{path}: expected {expected}, got {_listed(bad)}")
     return rows

@@ -84,9 +84,8 @@ class Parts(NamedTuple):
 
     def sums(self, values: Array) -> Array:
         """Sums over the coordinates of each part, shape (n,)."""
-        totals = np.concatenate([[0.0], np.cumsum(values)])
-        many = totals[self.first + self.sizes] - totals[self.first]
-        return np.where(self.sizes == 1, values[self.first], many)
+        ends = np.stack([self.first, self.first + self.sizes], axis=1).ravel()
+        return np.asarray(np.add.reduceat(np.append(values, 0.0), ends)[::2])
 
     def indices(self, some: IntArray) -> IntArray:
         """The coordinates of some parts, part by part."""

@@ -27,6 +27,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.joint.base import ROUNDED_UP
 from dpnoise.mechanisms.compare import best
 from dpnoise.noise.exact import as_double_above
+from dpnoise.privacy.integer_points import LARGEST_SIZE
 from dpnoise.releases.aggregates import read_labels
 from dpnoise.releases.answers import Entry
 from dpnoise.releases.records import read_numbers, read_records
@@ -228,7 +229,9 @@ def grouped_sum(
     numbers = read_numbers(problems, "values", values).tolist()
     _same_length(problems, "values", numbers, by)
     problems.raise_if_any()
-    known = bounds_of(bounds, low, high, whole=is_whole(values) and not mean)
+    # A person who is replaced moves a sum of integers by up to the distance of the bounds.
+    whole = is_whole(values) and not mean and max(high, 0.0) - min(low, 0.0) <= LARGEST_SIZE
+    known = bounds_of(bounds, low, high, whole=whole)
     records = read_records(problems, "values", values) if known.whole else numbers
     rows = _rows(people, by, list(map(known.number, records, numbers)))
     asked = _Asked(values, grouping, labels, request)

@@ -367,7 +367,8 @@ class Release:
         -------
         Released
             A float with its noise, interval, entry and promise; beside `by` a number for each
-            group, shape (G,), integers if `values` have a type of integers and so have the bounds.
+            group, shape (G,), integers if `values` have a type of integers and so have the bounds,
+            which are then, with 0, at most 2^30 apart.
 
         Raises
         ------

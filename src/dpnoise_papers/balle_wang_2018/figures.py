@@ -79,10 +79,7 @@ _PAPER = (
     "classical", "analytic", "james-stein", "soft-threshold", "wavelets", "trend-filtering-0",
 )  # fmt: skip
 _FLAT = {"color": GREY, "linestyle": (0, (1, 2.5))}
-SOURCES = {
-    "scaled": "substitute trips, scaled",
-    "synthetic": "SYNTHETIC counts",
-}
+SOURCES = {"scaled": "substitute trips, scaled"}
 _PROVED = {"classical": r" (private for $\epsilon < 1$)"}
 # Maps in the order of Figure 2, then ours. A flat one is blank, and the positive part's is as
 # James-Stein's.

@@ -120,7 +120,7 @@ PAPER = Paper(
             id="heat-map-data",
             table=Table(
                 function=".tables.heat_maps.heat_map_data",
-                settings=("city", "figure_2", "figure_5", "figure_6"),
+                settings=("city",),
                 data=(_CITY,),
             ),
         ),
@@ -130,8 +130,7 @@ PAPER = Paper(
             "with the root mean square error below each map, in brackets as printed; darker is more. "
             "The original counts "
             "are not public: substitute trips, sampled on other days, are scaled to the real "
-            "totals of the paper's day and hour, and without data the city is synthetic and says "
-            "so. Epsilon = 0.5 is inferred from the printed error of the raw release, 40.29.",
+            "totals of the paper's day and hour. Epsilon = 0.5 is inferred from the printed error of the raw release, 40.29.",
             table=Table(
                 function=_HEAT_MAPS,
                 settings=("city", "figure_2"),

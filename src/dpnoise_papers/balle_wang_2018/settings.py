@@ -132,8 +132,8 @@ class Releases(Seeded):
         return max(self.repetitions, -(-self.draws // dimension))
 
 
-class CityCounts(Seeded):
-    """Counts of taxi events at the junctions of a city, and what replaces them without data.
+class CityCounts(Section):
+    """Counts of taxi events at the junctions of a city.
 
     Attributes
     ----------
@@ -145,17 +145,12 @@ class CityCounts(Seeded):
         An event farther than this from every junction, in metres, is not on the map.
     passengers_per_trip : float
         Turns the day's totals, which count passengers, into trips.
-    rows, columns, events : int
-        Of the synthetic street grid, and synthetic events in each hour.
     """
 
     events_per_cab: Annotated[int, Field(ge=1, le=1_000_000)]
     bandwidth: Annotated[float, Field(ge=0, le=1e5)]
     reach: Annotated[float, Field(gt=0, le=1e5)]
     passengers_per_trip: Annotated[float, Field(gt=0, le=1e3)]
-    rows: Annotated[int, Field(ge=4, le=1000)]
-    columns: Annotated[int, Field(ge=4, le=1000)]
-    events: Annotated[int, Field(ge=1, le=10_000_000)]
 
 
 class HeatMap(Seeded):

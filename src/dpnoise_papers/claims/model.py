@@ -109,7 +109,7 @@ class Claim:
     conditions of its paragraph, which hold where the table has the column. `alternatives` are the
     claim with a word for a size read at half and at double of its value, each with words to say so.
     `reason` is the finding of the cause why nothing computes a claim that has no `result`.
-    `assumptions` are those of its paragraph, which its statement does not repeat.
+    `assumptions` are those of its paragraph and item, `details` what it alone assumes besides.
     """
 
     id: str
@@ -142,6 +142,7 @@ class Claim:
     alternatives: tuple[tuple[str, Claim], ...] = ()
     reason: str = ""
     assumptions: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def finding(self) -> str:

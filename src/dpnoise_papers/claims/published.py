@@ -4,8 +4,8 @@ A file with mistakes is refused as a whole, naming every mistake, before anythin
 
 A paper says 'very small epsilon' and prints no number. `published/words.yaml` reads each such word
 as one number, the same for all papers; a claim names the word, `{very-small-epsilon}`, where the
-number would stand. What a paragraph fixes for all of its claims (search space, delta, relation)
-stands once in `published/<paper>.paragraphs.yaml`.
+number would stand. What a paragraph or an item fixes for all of its claims (search space, delta,
+relation, symbols) stands once in `published/<paper>.paragraphs.yaml`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 COLUMNS = (
-    "id", "item", "place", "quote", "kind", "form", "quantity", "statement", "printed", "result",
-    "select", "column", "against", "pair", "relation", "reduce", "resolution", "ordering",
-    "correction", "corrected", "corrected_select", "cause",
+    "id", "item", "place", "quote", "kind", "form", "quantity", "statement", "assumptions",
+    "printed", "result", "select", "column", "against", "pair", "relation", "reduce", "resolution",
+    "ordering", "correction", "corrected", "corrected_select", "cause",
 )  # fmt: skip
 KINDS = {
     "printed": "a number, ordering or sentence of the paper itself",
@@ -52,6 +52,7 @@ QUANTITIES = ("number", "difference", "ratio", "ordering")
 RELATIONS = ("<", "<=", ">", ">=")
 REDUCTIONS = ("one", "all", "open", "min", "max", "mean")
 LONGEST_QUOTE = 15  # words
+LONGEST_STATEMENT = 15  # words: pieces with a letter or a digit
 DEFAULT_RESOLUTION = 1e-6
 LARGEST_RESOLUTION = 0.01
 
@@ -179,7 +180,13 @@ def read_claims(path: str | Path) -> list[Claim]:
         except ValueError as error:
             problems.add(f"paragraph {name!r}: select: {error}")
         found = any(one is paragraph for one in met)
-        problems.require(found, f"paragraph {name!r}", "a printed claim with this place", "none")
+        fixes = paragraph.select or paragraph.ranges
+        problems.require(
+            found or not fixes, f"paragraph {name!r}", "a printed claim with this place", "none"
+        )
+        for one in _names(name):
+            known = any(_belongs(claim.item, claim.place, one) for claim in claims)
+            problems.require(known, f"paragraph {one!r}", "a claim with this place or item", "none")
     _check_ids([claim.id for claim in claims], problems)
     orderings = {claim.id for claim in claims if claim.relation}
     for claim in claims:
@@ -203,6 +210,10 @@ def _read(
     name = f"row {number} ({row['id'] or 'no id'})"
     problems.require("" not in row, name, f"{len(COLUMNS)} cells", row.pop("", None))
     row = {key: value.strip() for key, value in row.items()}
+    row["quantity"] = row["quantity"] or "number"
+    if row["column"]:  # the item's own table, or another of the paper by its name
+        table = row["result"] or row["item"]
+        row["result"] = f"{paper}/{table}.csv" if _is_kebab(table) else table
     named = named_words(row)
     for word in named:
         problems.require(word in words, f"{name}: word", f"a word of {WORDS}", word)
@@ -227,7 +238,7 @@ def _read(
     return replace(
         claim,
         shared=shared,
-        assumptions=paragraph.assumptions if paragraph else (),
+        assumptions=assumed(row["item"], row["place"], paragraphs),
         alternatives=tuple((words, replace(other, shared=shared)) for words, other in alternatives),
     )
 
@@ -299,6 +310,8 @@ def _claim(row: dict[str, str], paper: str, name: str, problems: Problems) -> Cl
     count = len(row["quote"].replace(" ... ", " ").split())
     require(count <= LONGEST_QUOTE, "quote", f"at most {LONGEST_QUOTE} words")
     require(own or not count, "quote", "nothing, unless the kind is printed")
+    count = sum(bool(re.search(r"\w", part)) for part in row["statement"].split())
+    require(count <= LONGEST_STATEMENT, "statement", f"at most {LONGEST_STATEMENT} words")
     require(row["form"] in FORMS, "form", f"one of {', '.join(FORMS)}")
     require(bool(row["column"]) == bool(row["result"]), "column", "some text, if there is a result")
     for column in ("id", "item"):
@@ -336,6 +349,7 @@ def _claim(row: dict[str, str], paper: str, name: str, problems: Problems) -> Cl
         shared=(),
         alternatives=(),
         assumptions=(),
+        details=_names(row["assumptions"]),
     )
 
 
@@ -408,11 +422,11 @@ class Word(BaseModel):
 
 
 class Paragraph(BaseModel):
-    """What all printed claims of one place share: conditions, ranges as printed, assumptions."""
+    """What claims of some places or items share: assumptions, and the printed ones the rest."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    meaning: _Text = Field(alias="reading")
+    meaning: str = Field(default="", alias="reading")
     select: str = ""
     ranges: dict[str, str] = {}
     assumptions: tuple[_Text, ...] = Field(default=(), strict=False)
@@ -443,9 +457,31 @@ def read_paragraphs(claims: Path) -> dict[str, Paragraph]:
 
 
 def paragraph_of(place: str, paragraphs: Mapping[str, Paragraph]) -> Paragraph | None:
-    """Paragraph with the longest name that a place is, or begins with before a comma."""
-    names = [name for name in paragraphs if place == name or place.startswith(f"{name},")]
-    return paragraphs[max(names, key=len)] if names else None
+    """Paragraph that fixes what is printed at a place: that of the longest name that fits it."""
+    names = [
+        (len(one), name)
+        for name, paragraph in paragraphs.items()
+        if paragraph.meaning or paragraph.select or paragraph.ranges
+        for one in _names(name)
+        if _belongs("", place, one)
+    ]
+    return paragraphs[max(names)[1]] if names else None
+
+
+def assumed(item: str, place: str, paragraphs: Mapping[str, Paragraph]) -> tuple[str, ...]:
+    """What all paragraphs that an item or a place belongs to assume, each once."""
+    lines = [
+        line
+        for name, paragraph in paragraphs.items()
+        if any(_belongs(item, place, one) for one in _names(name))
+        for line in paragraph.assumptions
+    ]
+    return tuple(dict.fromkeys(lines))
+
+
+def _belongs(item: str, place: str, name: str) -> bool:
+    """Whether a name is 'item ITEM', or the place itself or what stands there before a comma."""
+    return name in (f"item {item}", place) or place.startswith(f"{name},")
 
 
 def named_words(row: Mapping[str, str]) -> list[str]:

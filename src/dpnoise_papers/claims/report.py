@@ -86,19 +86,25 @@ def markdown(
         _table(_other_kinds(verdicts)),
         "",
         *(f"- **{word}**: {meaning}" for word, meaning in KINDS.items()),
-        *_items(verdicts[~own]),
+        *_items(verdicts[~own], published.claims, assumptions=False),
     ]
     if changed:
         lines += ["", "## Settings that are not the papers'", "", _table(_settings(changed))]
     return "\n".join(lines) + "\n"
 
 
-def _items(verdicts: pd.DataFrame, claims: Sequence[Claim] = ()) -> list[str]:
+def _items(
+    verdicts: pd.DataFrame, claims: Sequence[Claim], *, assumptions: bool = True
+) -> list[str]:
     """Lines on each item: what it assumes, its claims as a table, and what was found of them."""
     assumed: dict[tuple[str, str], dict[str, None]] = {}
-    for claim in claims:
+    for claim in claims if assumptions else ():
         known = assumed.setdefault((claim.paper, claim.item), {})
         known.update(dict.fromkeys(claim.assumptions))
+    details = {claim.id: f" ({'; '.join(claim.details)})" for claim in claims if claim.details}
+    verdicts = verdicts.assign(
+        statement=verdicts["statement"] + [details.get(name, "") for name in verdicts["id"]]
+    )
     lines: list[str] = []
     for (paper, item), group in verdicts.groupby(["paper", "item"], sort=False):
         told = [f"- {line}" for line in assumed.get((str(paper), str(item)), {})]

@@ -3,7 +3,7 @@
 The counts behind Figures 2, 5 and 6 of balle-wang-2018 were never published. 'Scaled' counts
 replace them: trips sampled on working days from 2009 to 2015, whose cabs are not known. Each trip
 is taken for the only one of its cab, and the counts are multiplied to the total of the paper's own
-day and hour. Another kind, 'synthetic', is made where these cannot be had.
+day and hour.
 
 The repository ships the counts of the sampled trips and no trip: the table `EVENTS` by junction and
 hour, and what became of the trips by hour, `HOURS`. Both hold for the settings that the registry
@@ -21,16 +21,6 @@ for each cab and hour, the l2 sensitivity is
   l2 norm at most k have |v - w|^2 <= |v|^2 + |w|^2.
 
 Five trips have ten events; Delta = 5 needs five *events*, and adding or removing a cab.
-
-*Synthetic*. Without network and mirror there is neither map nor trips. Trips then gather at a few
-hot spots, more or less strongly by the hour. Where only trips are missing, synthetic ones run on
-the real map. Either way the hour is marked 'synthetic', and so is every table and figure made of
-it.
-
-Synthetic streets are a planar graph like that of a city, for tests too: a lattice of junctions,
-long blocks one way and short the other, bent a little; a park without streets in its middle; some
-sections missing and some corners cut by diagonals. Dead ends are taken away, so that every junction
-has two neighbours or more, most three or four.
 """
 
 from __future__ import annotations
@@ -38,7 +28,7 @@ from __future__ import annotations
 import json
 import lzma
 import math
-from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from dataclasses import asdict, astuple, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,20 +36,16 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.denoise.graph import Graph
 from dpnoise_papers.data.copies import places_of
-from dpnoise_papers.data.fetch import obtain_all
+from dpnoise_papers.data.fetch import obtain
 from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.roads import (
     junction_graph,
-    largest_component,
     local_metres,
     split_map,
-    two_core,
 )
 from dpnoise_papers.data.sets import Contents, DatasetUnavailable, read_arrays
 from dpnoise_papers.result_files import write_bytes
-from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
     import os
@@ -83,13 +69,6 @@ _WORKING_DAYS = 5  # Monday is 1
 _DAYS = "working days 2009-2015, to the total of 24 September 2014"
 _NEAREST = 32  # most junctions that one event is spread over
 _TRUNCATED = 3.0  # bandwidths beyond which the kernel is cut off
-_BLOCK = (270.0, 80.0)  # metres between avenues and between streets
-_BEND = 0.15  # of a block; below 1/4 no two sections can cross
-_MISSING = 0.06
-_DIAGONALS = 0.03
-_SPOTS = 12
-_RADII = (200.0, 900.0)  # metres
-_BACKGROUND = 0.1  # of a hot spot's height
 
 
 @dataclass(frozen=True)
@@ -216,7 +195,7 @@ def count_events(
 class Hour:
     """Where the counts of one hour come from.
 
-    `source` is 'scaled' or 'synthetic', `day` tells of which day or days the trips are, `scale`
+    `source` is 'scaled', `day` tells of which day or days the trips are, `scale`
     what the counts were multiplied by, `tally` what became of the events.
     """
 
@@ -230,7 +209,7 @@ class Hour:
 class City:
     """Junctions, sections, and counts by hour.
 
-    `name` has 'synthetic' in it where the city is. Junctions x, y of shape (n,) are in metres east
+    Junctions x, y of shape (n,) are in metres east
     and north; `sections`, shape (m, 2), include loops and parallels. `counts`, each of shape (n,),
     and `hours` are by hour of the day, 0 to 23. `missing` is why counts or the whole map could not
     be had, or ""; `sources` are the places that served, `refused` copies that are not what they
@@ -287,7 +266,7 @@ def load_city(
     problems.raise_if_any()
     entry, wanted = read_cities(registry).find("manhattan")
     places = places_of(registry, **where)
-    first = obtain_all({name: wanted[name] for name in (ROADS, TOTALS)}, places)
+    first = obtain({name: wanted[name] for name in (ROADS, TOTALS)}, places)
     tables, sources, refused = dict(first.tables), list(first.sources), list(first.refused)
     if ROADS not in tables:
         raise DatasetUnavailable("manhattan", first.reason, refused)
@@ -298,7 +277,7 @@ def load_city(
         kept, told = (", ".join(f"{k} {v!r}" for k, v in one.items()) for one in (made, asked))
         reasons.append(f"the tables of counts hold for {kept}; for {told} trips are needed")
     for names in ([(EVENTS, HOURS)] if asked == made else []) + [(SAMPLES,)]:
-        more = obtain_all({name: wanted[name] for name in names}, places)
+        more = obtain({name: wanted[name] for name in names}, places)
         sources += more.sources
         refused += more.refused
         tables |= more.tables
@@ -394,7 +373,7 @@ def write_counts(
     """
     entry, wanted = read_cities(registry).find("manhattan")
     needed = {name: wanted[name] for name in (ROADS, SAMPLES)}
-    found = obtain_all(needed, places_of(registry, **where))
+    found = obtain(needed, places_of(registry, **where))
     if found.reason:
         raise DatasetUnavailable("manhattan", found.reason, found.refused)
     roads = junction_graph(*split_map(found.tables[ROADS].values))
@@ -445,11 +424,9 @@ def city_contents(hours: Sequence[int], **settings: Any) -> Contents:  # noqa: A
     return Contents(arrays, {"source": "; ".join(city.sources)}, missing, city.refused)
 
 
-def read_city(npz: str | os.PathLike[str]) -> City | None:
-    """City that `dpnoise_papers.data.sets.prepare` wrote, or None if there was no map."""
+def read_city(npz: str | os.PathLike[str]) -> City:
+    """City that `dpnoise_papers.data.sets.prepare` wrote."""
     arrays = read_arrays(npz)
-    if not arrays:
-        return None
     name, told, missing = arrays["facts"].tolist()
     hours = {
         int(hour): Hour(**(details | {"tally": Tally(**details["tally"])}))
@@ -457,102 +434,3 @@ def read_city(npz: str | os.PathLike[str]) -> City | None:
     }
     counts = {hour: arrays[f"counts/{hour}"] for hour in hours}
     return City(name, arrays["x"], arrays["y"], arrays["sections"], counts, hours, missing)
-
-
-class StreetMap(NamedTuple):
-    """A street graph and where its junctions are."""
-
-    graph: Graph
-    coordinates: Array  # metres, shape (n, 2): east and north
-
-
-def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap:
-    """A made-up city of at least 4 streets (rows) and 4 avenues (columns).
-
-    A few percent of rows * columns junctions are lost to the park and to dead ends. `rng` draws
-    bends, missing sections and diagonals.
-    """
-    number = np.arange(rows * columns).reshape(rows, columns)
-    row, column = np.divmod(number.ravel(), columns)
-    bend = rng.uniform(-_BEND, _BEND, size=(rows * columns, 2))
-    coordinates = (np.column_stack([column, row]) + bend) * _BLOCK
-    lattice = np.concatenate(
-        [
-            np.column_stack([number[:, :-1].ravel(), number[:, 1:].ravel()]),
-            np.column_stack([number[:-1].ravel(), number[1:].ravel()]),
-        ]
-    )
-    # one diagonal to a block at most, in either direction
-    rising = np.column_stack([number[:-1, :-1].ravel(), number[1:, 1:].ravel()])
-    falling = np.column_stack([number[:-1, 1:].ravel(), number[1:, :-1].ravel()])
-    diagonals = np.where(rng.random((len(rising), 1)) < 0.5, rising, falling)
-    edges = np.concatenate(
-        [
-            lattice[rng.random(len(lattice)) >= _MISSING],
-            diagonals[rng.random(len(diagonals)) < _DIAGONALS],
-        ]
-    )
-    park = (np.abs(2 * row + 1 - rows) < rows / 4) & (
-        np.abs(2 * column + 1 - columns) < columns / 4
-    )
-    edges = edges[~np.any(park[edges], axis=1)]
-    edges = largest_component(rows * columns, two_core(rows * columns, edges))
-    kept, renumbered = np.unique(edges, return_inverse=True)
-    return StreetMap(Graph(len(kept), renumbered.reshape(-1, 2)), coordinates[kept])
-
-
-def complete_city(
-    city: City | None,
-    hours: Sequence[int],
-    *,
-    seed: int,
-    rows: int,
-    columns: int,
-    events: int,
-    events_per_cab: int,
-    bandwidth: float,
-    reach: float,
-) -> City:
-    """City with counts for every hour asked for, synthetic where there are none.
-
-    `city` is what could be had, as `dpnoise_papers.data.city.read_city` returns it. `rows`
-    and `columns` are the size of the synthetic street grid, `events` the synthetic pick-ups and
-    drop-offs in each hour. `events_per_cab` are kept of a cab in an hour; synthetic cabs make as
-    many. `bandwidth` and `reach` are in metres, as for real trips.
-    """
-    if city is None:
-        x, y, sections = _streets(rows, columns, seed)
-        city = City("synthetic city", x, y, sections, missing="no road map could be had")
-    counts, details = dict(city.counts), dict(city.hours)
-    wanting = [hour for hour in hours if hour not in counts]
-    if wanting:
-        spreading = Spreading(city.x, city.y, reach=reach, bandwidth=bandwidth)
-        for hour in wanting:
-            place = _events(city, hour, events, seed)
-            counts[hour], tally = count_events(
-                spreading, (city.x[place], city.y[place]), malformed=np.zeros(events, bool),
-                cab=np.arange(events) // events_per_cab, time=np.zeros(events),
-                events_per_cab=events_per_cab,
-            )  # fmt: skip
-            details[hour] = Hour("synthetic", "made up", 1.0, tally)
-    return replace(city, counts=counts, hours=details)
-
-
-def _streets(rows: int, columns: int, seed: int) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Synthetic junctions, east and north, and the sections between them."""
-    streets = street_graph(rows, columns, generator(seed, "synthetic-city", "streets"))
-    return *streets.coordinates.T, streets.graph.edges
-
-
-def _events(city: City, hour: int, events: int, seed: int) -> NDArray[np.int64]:
-    """Junctions at which the events of an hour happen."""
-    # The spots stay where they are; how busy they are changes with the hour.
-    rng = generator(seed, "synthetic-city", "hot spots")
-    spots = rng.integers(len(city.x), size=_SPOTS)
-    radius = rng.uniform(*_RADII, size=_SPOTS)
-    rng = generator(seed, "synthetic-city", "hour", hour)
-    height = rng.lognormal(0.0, 1.0, size=_SPOTS)
-    east = np.subtract.outer(city.x, city.x[spots])
-    north = np.subtract.outer(city.y, city.y[spots])
-    intensity = _BACKGROUND + np.exp(-(east**2 + north**2) / (2.0 * radius**2)) @ height
-    return rng.choice(len(city.x), size=events, p=intensity / np.sum(intensity))

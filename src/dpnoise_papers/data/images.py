@@ -8,7 +8,10 @@ original cannot be had, a lossy copy replaces it and says so in `note`.
 from __future__ import annotations
 
 import hashlib
+import lzma
+import tarfile
 import tempfile
+import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -16,19 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise_papers.data.copies import copies_in, files_of, places_of
+from dpnoise_papers.data.copies import copies_in, places_of
 from dpnoise_papers.data.fetch import retrieve
 from dpnoise_papers.data.registry import CopyEntry, ImagesEntry, find_images
 from dpnoise_papers.data.sets import Contents, DatasetUnavailable, read_arrays
+from dpnoise_papers.result_files import file_digest
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
 _CHANNELS = 3
-_DEADLINE = 1800.0  # seconds for one download
-_NOTES = 2**20  # bytes that the other files of an archive may hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,9 @@ def load_images(
             try:
                 return _download(name, copy, entry, listed, places.cache), listed.url
             except (ValueError, OSError) as error:
-                reasons.append(f"{listed.url}: {str(error)[:200] or type(error).__name__}")
+                by_hand = f"download it ({listed.bytes} bytes, sha256 {listed.sha256}) and put it"
+                put = f"{by_hand} into {places.cache} as {copy}.tar.gz"
+                reasons.append(f"{listed.url}: {str(error)[:200] or type(error).__name__}; {put}")
     raise DatasetUnavailable(name, "; ".join(dict.fromkeys(reasons)))
 
 
@@ -89,7 +94,7 @@ def _download(name: str, copy: str, entry: ImagesEntry, listed: CopyEntry, cache
     """Images of an official archive, after moving it into the cache."""
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
-        raw = retrieve(str(listed.url), Path(folder), copy, limit=listed.bytes, deadline=_DEADLINE)
+        raw = retrieve(str(listed.url), Path(folder), listed.sha256)
         images = _verified(name, raw, entry, listed)
         raw.replace(cache / f"{copy}.tar.gz")
     return images
@@ -97,11 +102,7 @@ def _download(name: str, copy: str, entry: ImagesEntry, listed: CopyEntry, cache
 
 def _verified(name: str, path: Path, entry: ImagesEntry, listed: CopyEntry) -> ImageSet:
     """Images of a local archive; ValueError if it is not the one of the registry."""
-    size = path.stat().st_size
-    if size != listed.bytes:
-        raise ValueError(f"expected an archive of {listed.bytes} bytes, got {size}")
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    found = file_digest(path)
     if found != listed.sha256:
         raise ValueError(f"expected the sha256 {listed.sha256[:12]}..., got {found[:12]}...")
     return read_archive(name, path, entry, listed)
@@ -110,14 +111,24 @@ def _verified(name: str, path: Path, entry: ImagesEntry, listed: CopyEntry) -> I
 def read_archive(name: str, path: Path, entry: ImagesEntry, listed: CopyEntry) -> ImageSet:
     """Images of an archive of which nothing is known; ValueError if it is not as registered."""
     read = _records if listed.form == "records" else _jpegs
-    pixels = _CHANNELS * entry.height * entry.width
-    images = (entry.train + entry.test) * len(entry.classes)
-    parts = read(path, entry, 2 * images * (pixels + 1) + _NOTES)
+    parts = read(path, entry)
     train, test = (_joined(part, parts[part], entry) for part in ("train", "test"))
     digest = hashlib.sha256()
     for array in (*train, *test):
         digest.update(array.tobytes())
     return ImageSet(name, listed.note, *train, *test, digest.hexdigest())
+
+
+def _files_of(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Regular files of a tar archive, by name, one after the other; ValueError if it is none."""
+    try:
+        with tarfile.open(path) as archive:
+            for info in archive:
+                stream = archive.extractfile(info) if info.isfile() else None
+                if stream is not None:
+                    yield info.name, stream.read()
+    except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
+        raise ValueError(f"not a readable archive: {error}") from None
 
 
 def _joined(
@@ -133,14 +144,14 @@ def _joined(
     return rows[:, 1:].reshape(-1, _CHANNELS, entry.height, entry.width).copy(), labels
 
 
-def _records(path: Path, entry: ImagesEntry, limit: int) -> dict[str, list[NDArray[np.uint8]]]:
+def _records(path: Path, entry: ImagesEntry) -> dict[str, list[NDArray[np.uint8]]]:
     """Records of each part of the original, in the order of its files."""
     length = 1 + _CHANNELS * entry.height * entry.width
     classes = len(entry.classes)
     listed = {"train": entry.train_files, "test": entry.test_files}
     where = {file: part for part, files in listed.items() for file in files}
     found = {}
-    for name, content in files_of(path, limit):
+    for name, content in _files_of(path):
         file = PurePosixPath(name).name
         if file not in where:
             continue
@@ -160,12 +171,12 @@ def _records(path: Path, entry: ImagesEntry, limit: int) -> dict[str, list[NDArr
     return {part: [found[file] for file in files] for part, files in listed.items()}
 
 
-def _jpegs(path: Path, entry: ImagesEntry, limit: int) -> dict[str, list[NDArray[np.uint8]]]:
+def _jpegs(path: Path, entry: ImagesEntry) -> dict[str, list[NDArray[np.uint8]]]:
     """Records of each part of a copy in folders train/CLASS and test/CLASS, in order of name."""
     from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - for a lossy copy only
 
     found: dict[str, dict[str, NDArray[np.uint8]]] = {"train": {}, "test": {}}
-    for name, content in files_of(path, limit):
+    for name, content in _files_of(path):
         part, kind, *_ = (*PurePosixPath(name).parts, "", "")
         if part not in found:  # such as a note on the copy
             continue
@@ -204,13 +215,8 @@ def images_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - thos
     return Contents(arrays, facts)
 
 
-def read_images(npz: str | os.PathLike[str]) -> ImageSet | None:
-    """Images that `dpnoise_papers.data.sets.prepare` wrote, or None if they were missing then.
-
-    ValueError if the file is not one that it wrote.
-    """
+def read_images(npz: str | os.PathLike[str]) -> ImageSet:
+    """Images that `dpnoise_papers.data.sets.prepare` wrote; ValueError if they are not those."""
     arrays = read_arrays(npz)
-    if not arrays:
-        return None
     name, note, fingerprint = arrays.pop("facts").tolist()
     return ImageSet(name=name, note=note, fingerprint=fingerprint, **arrays)

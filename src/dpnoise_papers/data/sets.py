@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.data.copies import SHIPPED, places_of
-from dpnoise_papers.data.fetch import obtain_all
+from dpnoise_papers.data.fetch import obtain
 from dpnoise_papers.data.registry import read_registry
 from dpnoise_papers.data.tables import DataTable, fingerprint
 from dpnoise_papers.result_files import write_bytes, write_text
@@ -97,7 +97,7 @@ def load(
     the name is unknown or the registry is wrong.
     """
     entry, wanted = read_registry(registry).find(name)
-    found = obtain_all(wanted, places_of(registry, **where))
+    found = obtain(wanted, places_of(registry, **where))
     if found.reason:
         raise DatasetUnavailable(name, found.reason, found.refused)
     source = "; ".join(found.sources) or "scikit-learn"
@@ -282,48 +282,34 @@ def dataset_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - tho
 
 
 def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
-    """Arrays that `prepare` wrote, by name, none for a missing set; ValueError if they are not what
-    it wrote.
-    """
+    """Arrays that `prepare` wrote, by name; ValueError if they are not what it wrote."""
+    again = "delete the file and run again"
     try:
         with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
     except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise _refusal(npz, f"not a readable archive: {error}") from None
-    if not arrays:
-        return {}
+        message = f"prepared data {npz}: not a readable archive: {error}; {again}"
+        raise ValueError(message) from None
     written, found = str(arrays.pop(_DIGEST, "none")), _digest(arrays)
     if written != found:
-        raise _refusal(npz, f"expected arrays with the digest {written[:12]}, got {found[:12]}")
+        what = f"expected arrays with the digest {written[:12]}, got {found[:12]}"
+        raise ValueError(f"prepared data {npz}: {what}; {again}")
     return arrays
 
 
-def read_prepared(npz: str | os.PathLike[str]) -> Dataset | None:
-    """Data set that `prepare` wrote, or None if it was missing then; the status lies beside it.
-
-    ValueError if the file is not one that `prepare` wrote.
-    """
-    path = Path(npz)
-    arrays = read_arrays(path)
-    if not arrays:
-        return None
-    missing = [key for key in ("facts", "features", "target", "feature_names") if key not in arrays]
-    if missing:
-        raise _refusal(path, f"lacks {', '.join(missing)}")
+def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
+    """Data set that `prepare` wrote; ValueError if the file is not what it wrote."""
+    arrays = read_arrays(npz)
     name, title, task, verified = arrays["facts"].tolist()
-    names = arrays["feature_names"].tolist()
-    found = fingerprint([*names, "target"], np.column_stack([arrays["features"], arrays["target"]]))
-    if found != verified:
-        raise _refusal(path, f"expected fingerprint {verified[:12]}, got {found[:12]}")
     return Dataset(
         name=name,
         title=title,
         task=task,
         features=arrays["features"],
         target=arrays["target"],
-        feature_names=tuple(names),
+        feature_names=tuple(arrays["feature_names"].tolist()),
         extra={k.removeprefix(_EXTRA): v for k, v in arrays.items() if k.startswith(_EXTRA)},
-        fingerprint=found,
+        fingerprint=verified,
     )
 
 
@@ -335,8 +321,3 @@ def _digest(arrays: Arrays) -> str:
         found.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
         found.update(array.tobytes())
     return found.hexdigest()
-
-
-def _refusal(npz: str | os.PathLike[str], why: str) -> ValueError:
-    """Error for a file that is not what was verified when it was made."""
-    return ValueError(f"prepared data {npz}: {why}; delete the file and run again")

@@ -214,7 +214,6 @@ def _claim(
     percent = told["printed"].endswith("%")
     misprint = told["reason"] in CORRECTED.values()
     corrected = claim.corrected.text if claim.corrected else claim.corrected_statement
-    statement, assumptions = parted(claim.statement)
     return ClaimView(
         id=claim.id,
         paper=claim.paper,
@@ -223,8 +222,8 @@ def _claim(
         kind=claim.kind,
         where=claim.place,
         quote=claim.quote,
-        statement=statement,
-        assumptions=assumptions,
+        statement=claim.statement,
+        assumptions=claim.details,
         shared=claim.assumptions,
         printed=told["printed"],
         ours=told["ours"],
@@ -240,30 +239,6 @@ def _claim(
         table=claim.result,
         evidence=evidence(claim, tables, band, misprint=misprint),
     )
-
-
-def parted(statement: str) -> tuple[str, tuple[str, ...]]:
-    """Statement without the brackets that end it, and what these assume, apart at semicolons.
-
-    Brackets inside of others, and those that do not end the statement, stay as they are.
-    """
-    depth, place = 0, len(statement)
-    # ends: the place falls
-    while statement.endswith(")") and place > 0:
-        place -= 1
-        depth += {")": 1, "(": -1}.get(statement[place], 0)
-        if depth == 0:
-            break
-    if depth or place in (0, len(statement)) or statement[place - 1] != " ":
-        return statement, ()
-    parts, depth = [""], 0
-    for sign in statement[place + 1 : -1]:
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        if sign == ";" and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return statement[: place - 1], tuple(part.strip() for part in parts)
 
 
 def _bar_words(claim: Claim, told: Mapping[str, str], band: Band) -> str:

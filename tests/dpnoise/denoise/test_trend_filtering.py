@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from city_maps import street_graph
 from dpnoise.denoise import trend_filtering
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import (
@@ -18,7 +19,6 @@ from dpnoise.denoise.trend_filtering import (
     trend_path,
 )
 from dpnoise.denoise.trend_solver import Optimum
-from dpnoise_papers.data.city import street_graph
 
 CITY = street_graph(12, 8, np.random.default_rng(0)).graph
 TOWN = street_graph(7, 6, np.random.default_rng(0)).graph

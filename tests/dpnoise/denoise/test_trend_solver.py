@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse
 
+from city_maps import street_graph
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import difference_operator
 from dpnoise.denoise.trend_solver import (
@@ -18,7 +19,6 @@ from dpnoise.denoise.trend_solver import (
     relative_gap,
     solve,
 )
-from dpnoise_papers.data.city import street_graph
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph
 rng = np.random.default_rng(1)

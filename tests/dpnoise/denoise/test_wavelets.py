@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from city_maps import street_graph
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.shrinkage import universal_threshold
 from dpnoise.denoise.wavelets import WaveletBasis, breadth_first_tree, uniform_spanning_tree
-from dpnoise_papers.data.city import street_graph
 
 SMALL = street_graph(12, 8, np.random.default_rng(0)).graph
 

@@ -56,6 +56,18 @@ def test_a_product_shares_the_budget_between_its_factors():
     assert np.ptp(rates) < 1e-9 * max(rates)
 
 
+@pytest.mark.parametrize("find", [gaussian, laplace])
+def test_the_unit_of_a_factor_changes_nothing(find):
+    """Weights that differ by far, as of counts beside sums, are added up factor by factor."""
+    for unit in (2.0**30, 2.0**60):
+        found = []
+        for each in (1.0, unit):
+            ball = Product(AtMost(2, of=3), AtMost(2, of=3, each=each))
+            one = request(ball, weights=np.repeat([1.0, 3.0 / each**2], 3))
+            found.append(find(one).noise.scales / np.repeat([1.0, each], 3))
+        assert np.allclose(*found, rtol=1e-12, atol=0.0)
+
+
 def test_laplace_noise_keeps_epsilon_for_differences_at_random():
     ball = Product(L2(1.0, of=4), AtMost(2, of=9, each=0.1))
     noise = laplace(request(ball)).noise

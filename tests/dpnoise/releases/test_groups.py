@@ -55,6 +55,17 @@ def test_integers_stay_integers_by_the_types_alone():
         assert np.asarray(found).dtype == float
 
 
+def test_integers_beyond_noise_on_the_integers_get_real_noise():
+    """Of amounts in cents the bounds are beyond 2^30, where integer noise ends."""
+    cents = np.array([5, 3 * 10**9, 7, 10**18])
+    for low, high, kind in ((0, 2**30, np.int64), (0, 2**30 + 1, float), (-(2**30), 1, float)):
+        for relation in ("add-remove", "replace-one"):
+            found = seeded(1).sum(cents, by=[0, 0, 1, 1], groups=[0, 1], bounds=(low, high),
+                                  epsilon=20.0, relation=relation)  # fmt: skip
+            assert found.value.dtype == kind
+            np.testing.assert_allclose(found.value, [5 + high, 7 + high], atol=0.1 * 2**30)
+
+
 def test_counts_are_of_persons():
     assert seeded(1).count(**BY, **SURE).value.tolist() == [1, 4, 0, 1]
     own = seeded(1).count(at_most=2, **OWN, **SURE)

@@ -28,8 +28,7 @@ EPSILONS, DELTAS = [0.01, 0.1, 1.0], [1e-8, 1e-4]
 SCALES = {"cgm": 2.0, "agm": 1.0, "laplace": 3.0, "agm-js": 0.5, "agm-js-plus": 0.4,
           "agm-th": 0.7, "flipped-huber": 0.9, "zero": 0.6}  # fmt: skip
 DIMENSIONS = [4, 64, 1024]
-CITY = CityCounts(seed=3, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
-                  rows=12, columns=8, events=500)  # fmt: skip
+CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)
 METHODS = ["analytic", "flat", "wavelets", "trend-filtering-0"]
 BUDGET = {"seed": 3, "delta": 1e-6, "repetitions": 2, "methods": METHODS}
 ERRORS = HeatMapErrors(hours=(0, 8), epsilons=(0.5, 2.0), **BUDGET)
@@ -212,14 +211,6 @@ def test_printed_errors_stand_below_ours_and_our_own_maps_behind(tables):
     rows = panels(figure)
     assert [axes.texts[1].get_text() for axes in rows] == ["(printed)", "", "(12.28)", "", ""]
     assert [axes.get_title().endswith("*") for axes in rows] == [False] * 4 + [True]
-
-
-def test_synthetic_counts_are_called_so(tables):
-    assert "SYNTHETIC" in figures.maps(*tables).get_suptitle()
-    real = tables[0].assign(source="scaled")
-    assert "SYNTHETIC" not in figures.maps(real, *tables[1:]).get_suptitle()
-    table = heat_map_errors(CITY, ERRORS, town(), part="8")
-    assert "SYNTHETIC" in figures.errors(table).axes[0].get_title(loc="left")
 
 
 def test_lightness_tells_the_count_in_print():

@@ -43,8 +43,6 @@ GRID = {"low": 0.1, "high": 1.0, "count": 3, "spacing": "log"}
         ("city", "bandwidth", -1.0, "greater than or equal to 0"),
         ("city", "reach", 0.0, "greater than 0"),
         ("city", "passengers_per_trip", 0.0, "greater than 0"),
-        ("city", "rows", 3, "greater than or equal to 4"),
-        ("city", "events", 10**12, "less than or equal to 10000000"),
         ("figure_2", "hour", 24, "less than or equal to 23"),
         ("figure_2", "epsilon", 1000.0, "less than or equal to 100"),
         ("figure_5", "methods", ["median"], "trend-filtering-2"),

@@ -16,11 +16,11 @@ from dpnoise_papers.item import papers
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = """\
-id,item,place,quote,kind,form,quantity,statement,printed,result,select,column,against,pair,\
-relation,reduce,resolution,ordering,correction,corrected,corrected_select,cause
-x-one,figure-1,Section 1,one,printed,number,number,One of x | y * z,2.0,toy/figure-1.csv,a=1,x\
+id,item,place,quote,kind,form,quantity,statement,assumptions,printed,result,select,column,against,\
+pair,relation,reduce,resolution,ordering,correction,corrected,corrected_select,cause
+x-one,figure-1,Section 1,one,printed,number,number,One of x | y * z,,2.0,toy/figure-1.csv,a=1,x\
 ,,,,,,,,,,x-why
-x-two,figure-1,Section 1,two,printed,number,number,Two,5.0,toy/figure-1.csv,a=2,x,,,,,,,,,,x-other
+x-two,figure-1,Section 1,two,printed,number,number,Two,,5.0,toy/figure-1.csv,a=2,x,,,,,,,,,,x-other
 """
 CAUSES = """\
 x-why:

@@ -91,6 +91,25 @@ def test_defaults_and_parsed_fields(tmp_path):
     assert (claim.paper, claim.resolution, claim.cause) == ("some-paper", 1e-6, ())
 
 
+def test_the_table_of_the_item_and_a_number_need_not_be_named(tmp_path):
+    rows = [
+        GOOD | {"result": "", "quantity": ""},
+        GOOD | {"id": "other", "result": "table-2"},
+        GOOD | {"id": "none", "result": "", "column": ""},
+    ]
+    found = read_claims(write(tmp_path, *rows))
+    assert [claim.result for claim in found] == [GOOD["result"], "some-paper/table-2.csv", ""]
+    assert {claim.quantity for claim in found} == {"number"}
+
+
+def test_a_statement_has_words_and_signs_and_its_own_assumptions_stand_apart(tmp_path):
+    row = {"statement": "x " * 15 + "<= - + =", "assumptions": "K = 3; all (or most) "}
+    (claim,) = read_claims(write(tmp_path, GOOD | row))
+    assert claim.details == ("K = 3", "all (or most)")
+    (claim,) = read_claims(write(tmp_path, GOOD))
+    assert claim.details == ()
+
+
 def test_a_corrected_statement_has_rows_of_its_own(tmp_path):
     row = GOOD | {
         "correction": "slip",
@@ -114,6 +133,7 @@ ORDERING = {"quantity": "ordering", "printed": "", "against": "mechanism=laplace
         ({"id": ""}, "id: expected lower-case words"),
         ({"item": ""}, "item: expected some text"),
         ({"statement": ""}, "statement: expected some text"),
+        ({"statement": "word " * 16}, "statement: expected at most 15 words"),
         ({"column": ""}, "column: expected some text"),
         ({"kind": "number"}, "kind: expected one of printed, variant, third-paper, beyond"),
         ({"quantity": "bound"}, "quantity: expected one of number"),
@@ -179,7 +199,7 @@ def test_unknown_and_missing_columns_are_named(tmp_path):
 def test_too_many_cells_are_refused(tmp_path):
     path = write(tmp_path, GOOD)
     path.write_text(path.read_text().rstrip() + ",spare\n")
-    with pytest.raises(ValueError, match="expected 22 cells"):
+    with pytest.raises(ValueError, match="expected 23 cells"):
         read_claims(path)
 
 
@@ -384,20 +404,25 @@ def test_a_paragraph_states_its_conditions_once_for_its_printed_rows(tmp_path):
         read_claims(write(tmp_path, rows[2]))
 
 
-def test_the_assumptions_of_a_paragraph_are_those_of_its_printed_rows(tmp_path):
-    (tmp_path / "some-paper.paragraphs.yaml").write_text(
-        "Section V: {reading: one, assumptions: [N counts records., Seeds are ours.]}\n"
+def test_the_assumptions_of_places_and_items_are_those_of_all_their_rows(tmp_path):
+    paragraphs = tmp_path / "some-paper.paragraphs.yaml"
+    paragraphs.write_text(
+        "Section V: {select: a=1, assumptions: [N counts records., Seeds are ours.]}\n"
+        "item table-2; Section V, last paragraph: {assumptions: [Seeds are ours., K is 3.]}\n"
     )
     rows = [
         GOOD | {"place": "Section V, last paragraph"},
         GOOD | {"id": "other", "place": "Section V", "kind": "variant", "quote": ""},
         GOOD | {"id": "elsewhere", "place": "Section VI"},
+        GOOD | {"id": "item", "item": "table-2", "place": "Section VI"},
     ]
-    found = [claim.assumptions for claim in read_claims(write(tmp_path, *rows))]
-    assert found == [("N counts records.", "Seeds are ours."), (), ()]
-    (tmp_path / "some-paper.paragraphs.yaml").write_text(
-        'Section V: {reading: one, assumptions: [3, ""]}\n'
-    )
+    found = read_claims(write(tmp_path, *rows))
+    section, both = ("N counts records.", "Seeds are ours."), ("Seeds are ours.", "K is 3.")
+    assert [claim.assumptions for claim in found] == [(*section, "K is 3."), section, (), both]
+    assert [bool(claim.shared) for claim in found] == [True, False, False, False]
+    with pytest.raises(ValueError, match="'item table-2': expected a claim with this place"):
+        read_claims(write(tmp_path, *rows[:3]))
+    paragraphs.write_text('Section V: {reading: one, assumptions: [3, ""]}\n')
     with pytest.raises(ValueError, match=r"assumptions(?s:.*)assumptions"):
         read_claims(write(tmp_path, *rows))
 

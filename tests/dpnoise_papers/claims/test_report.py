@@ -51,12 +51,17 @@ def test_other_settings_than_the_papers_are_said_first_and_all_named():
     assert "not the papers'" not in markdown(published, verdicts, {NUMBER.result: table})
 
 
+KINDS = (("a", "printed"), ("b", "printed"), ("c", "variant"))
+
+
 def test_what_a_paragraph_assumes_stands_once_above_the_table_of_its_item():
-    claims = [replace(NUMBER, id=name, assumptions=("N counts records.",)) for name in ("a", "b")]
+    shared = replace(NUMBER, assumptions=("N counts records.",), details=("K = 3", "all"))
+    claims = [replace(shared, id=name, kind=kind) for name, kind in KINDS]
     text = markdown(Published(claims, []), judge(claims, {}), {})
     before, _, after = text.partition("- N counts records.\n\n|")
     assert before.endswith(f"### {NUMBER.paper}, {NUMBER.item}\n\n")
     assert "N counts records." not in after
+    assert after.count("a number (K = 3; all)") == len(claims)
 
 
 def test_markdown_shows_what_is_printed_then_the_causes_and_apart_our_own_questions():

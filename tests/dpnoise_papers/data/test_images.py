@@ -152,12 +152,11 @@ def test_prepared_images_come_back_and_missing_ones_are_an_error(place):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda content: content[:-1], "expected an archive of"),
-        (lambda content: content + b"0", "expected an archive of"),
+        (lambda content: content[:-1], "expected the sha256"),
         (lambda content: b"0" + content[1:], "expected the sha256"),
     ],
 )
-def test_another_archive_is_refused_for_its_size_or_digest(place, damage, message):
+def test_another_archive_is_refused_for_its_digest(place, damage, message):
     file = place / "mirror" / "toy" / "records.tar"
     file.write_bytes(damage(file.read_bytes()))
     (place / "mirror" / "toy" / "jpeg.tar").unlink()
@@ -185,8 +184,6 @@ def without(name):
             MEMBERS | {"toy/test.bin": np.vstack([TESTED[:1]] * 4).tobytes()},
             "expected 2 images of each class for testing, got",
         ),
-        (MEMBERS | {"../toy": b""}, "unsafe archive"),
-        (MEMBERS | {"toy/more": bytes(2 * 10**6)}, "unsafe archive: expected at most"),
     ],
 )
 def test_content_that_is_not_as_registered_is_refused(place, members, message):
@@ -239,18 +236,19 @@ def test_a_download_is_verified_and_kept(place, monkeypatch):
     (place / "images.yaml").write_text(yaml.safe_dump(registry, sort_keys=False))
 
     def served(content):
-        def retrieve(url, folder, label, *, limit, deadline):
-            assert (url, label, limit) == (
-                "https://example.org/toy.tar.gz", "toy-original", len(original)
-            )  # fmt: skip
-            assert deadline > 0
+        def retrieve(url, folder, digest):
+            assert url == "https://example.org/toy.tar.gz"
+            assert digest == hashlib.sha256(original).hexdigest()
             (folder / "raw").write_bytes(content)
             return folder / "raw"
 
         monkeypatch.setattr(module, "retrieve", retrieve)
 
     served(original[:-1])
-    with pytest.raises(DatasetUnavailable, match=r"toy.tar.gz: expected an archive of"):
+    with pytest.raises(
+        DatasetUnavailable,
+        match=r"toy.tar.gz: expected .* put it into .* as toy",
+    ):
         load(place, mirror="", offline=False)
     assert list((place / "cache").iterdir()) == []
     served(original)

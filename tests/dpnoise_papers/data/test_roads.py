@@ -127,7 +127,8 @@ def digest(values, kind):
 def test_manhattan_is_the_derived_graph():
     """By the counts of the derivation, and by digests of files that others derived of the map."""
     entry = read_cities().tables["manhattan-roads"]
-    table = obtain("manhattan-roads", entry, places_of(cache="no cache", mirror="")).table
+    wanted = {"manhattan-roads": entry}
+    table = obtain(wanted, places_of(cache="no cache", mirror="")).tables["manhattan-roads"]
     roads = junction_graph(*split_map(table.values))
     assert roads.component == (9474, 12670)
     assert roads.core == (8635, 11831)

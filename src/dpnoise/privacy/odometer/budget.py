@@ -375,7 +375,7 @@ class Budget:
         with file.charging():
             read_path(problems, path, new=True)  # another process may have made it meanwhile
             problems.raise_if_any()
-            text = file.write(lambda: written(terms.stated, []))
+            text = file.write(lambda known: written(terms.stated, [], known))
         return cls._made(terms, Spent(Ledger(), [], 0, text), file)
 
     @classmethod
@@ -409,7 +409,7 @@ class Budget:
         if edited:
             with file.charging():
                 terms, entries, ledger = read_ledger(file.read(), edited=True)
-                text = file.write(lambda: written(terms.stated, entries))
+                text = file.write(lambda known: written(terms.stated, entries, known))
         return cls._made(terms, Spent(ledger, entries, len(entries), text), file)
 
     def _now(self) -> Spent:
@@ -570,7 +570,7 @@ class Budget:
         after = now.charged(self._terms, entry, what)
         entries = now.entries
         entries[now.number :] = [entry]
-        text = self._home.write(lambda: written(self._terms.stated, entries))
+        text = self._home.write(lambda known: written(self._terms.stated, entries, known))
         self._spent = after if text is None else after._replace(text=text)
 
     def _again(self, entry: Entry, what: str) -> None:

@@ -22,6 +22,7 @@ import hashlib
 import json
 import math
 import re
+import textwrap
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -71,6 +72,7 @@ _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson sa
 _VERSION = 2
 EXACT, CONCENTRATED_ACCOUNT = "exact", "zcdp"  # accounts; earlier versions had others
 _KIND = "dpnoise budget"
+_CANONICAL: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")}  # of what is digested
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries", "digest")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
 _MORE_KEYS = {"label", "date"}  # which an entry may lack
@@ -406,11 +408,38 @@ def _written_entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def written(content: dict[str, Any], entries: list[Entry]) -> str:
-    """The text of a ledger, with what the budget itself says and a digest."""
-    found = {"kind": _KIND, "version": _VERSION, **content}
-    found["entries"] = written_entries(entries)
-    return json.dumps({**found, "digest": _digest(found)}, indent=1)
+class Piece(NamedTuple):
+    """An entry as it stands in a ledger, and as its digest has it."""
+
+    entry: Entry
+    shown: str
+    digested: str
+
+
+def _piece(entry: Entry) -> Piece:
+    """The texts of one entry."""
+    data = _written_entry(entry)
+    shown = textwrap.indent(json.dumps(data, indent=1), "  ")  # as at its depth
+    return Piece(entry, shown, json.dumps(data, **_CANONICAL))
+
+
+def written(content: dict[str, Any], entries: list[Entry], known: list[Piece] | None = None) -> str:
+    """The text of a ledger, with what the budget itself says and a digest.
+
+    Of entries that are among those that were `known` the texts are not made again; all of them are
+    there afterwards.
+    """
+    pieces = [] if known is None else known
+    same = (a.entry is b for a, b in zip(pieces, entries, strict=False))
+    del pieces[next((k for k, one in enumerate(same) if not one), len(entries)) :]
+    pieces += map(_piece, entries[len(pieces) :])
+    found = {"kind": _KIND, "version": _VERSION, **content, "entries": []}
+    listed = ",".join(one.digested for one in pieces)
+    text = json.dumps(found, **_CANONICAL).replace('"entries":[]', f'"entries":[{listed}]')
+    found["digest"] = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    listed = ",\n".join(one.shown for one in pieces)
+    listed = f"[\n{listed}\n ]" if pieces else "[]"
+    return json.dumps(found, indent=1).replace('"entries": []', f'"entries": {listed}')
 
 
 def written_entries(entries: list[Entry]) -> list[dict[str, Any]]:
@@ -421,7 +450,7 @@ def written_entries(entries: list[Entry]) -> list[dict[str, Any]]:
 def _digest(data: dict[str, Any]) -> str:
     """SHA-256 of a document but for its digest, whatever its spaces and the order of its keys."""
     rest = {key: value for key, value in data.items() if key != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(rest, **_CANONICAL)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from dpnoise._validation import Problems
+    from dpnoise.privacy.odometer.ledger import Piece
 
 _WAIT, _POLL = 600.0, 0.01  # seconds to wait for the lock on a file, and between two looks at it
 _SHARED = (
@@ -102,7 +103,7 @@ class Memory:
         """What a file says, as to which there is none."""
         return None
 
-    def write(self, text: Callable[[], str]) -> bytes | None:  # noqa: ARG002  (nothing is written)
+    def write(self, text: Callable[[list[Piece]], str]) -> bytes | None:  # noqa: ARG002
         """Nothing is written."""
         return None
 
@@ -113,6 +114,7 @@ class LedgerFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._guard = _Guard()
+        self._known: list[Piece] = []
 
     def refusal(self) -> str:
         """Nothing: whoever can write the file may charge its ledger."""
@@ -153,12 +155,12 @@ class LedgerFile:
         except OSError as error:
             raise self._error("read", error) from error
 
-    def write(self, text: Callable[[], str]) -> bytes:
+    def write(self, text: Callable[[list[Piece]], str]) -> bytes:
         """Replace what the file says, as a whole; RuntimeError if that fails, and nothing changed.
 
         It is on the disk when this returns.
         """
-        found = text().encode()
+        found = text(self._known).encode()
         draft = Path(f"{self.path}.new")  # there is one writer at a time
         try:
             draft.unlink(missing_ok=True)  # of a process that was killed

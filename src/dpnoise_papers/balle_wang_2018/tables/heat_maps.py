@@ -9,8 +9,6 @@ The sensitivity is that of the preprocessing (`dpnoise_papers.data.city`): at mo
 `events_per_cab` events of a cab in an hour, added or removed. All methods denoise the same draw
 of the noise. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that it is
 private.
-
-Counts are real where there are data, else synthetic.
 """
 
 from __future__ import annotations
@@ -27,8 +25,7 @@ from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_thr
 from dpnoise.denoise.trend_filtering import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
-from dpnoise_papers.balle_wang_2018.settings import named_hours
-from dpnoise_papers.data.city import complete_city, l2_sensitivity
+from dpnoise_papers.data.city import l2_sensitivity
 from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
@@ -56,10 +53,7 @@ _ROLES = {
     "trend-filtering-0": "denoised",
 }
 _ON_ROADS = ("wavelets", "trend-filtering-0", "trend-filtering-1", "trend-filtering-2")
-_NOTES = {
-    "scaled": "substitute trips, since the paper's counts are not public",
-    "synthetic": "a synthetic city",
-}
+_NOTE = "substitute trips, since the paper's counts are not public"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +84,7 @@ class _Release:
 
 
 def heat_maps(
-    city_settings: CityCounts, settings: HeatMap, city: City | None
+    city_settings: CityCounts, settings: HeatMap, city: City
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """One private map by every method, and its error over several draws of the noise.
 
@@ -101,11 +95,10 @@ def heat_maps(
     standard error, and saving and saving_se, the share by which that is below the analytic
     mechanism's, paired by draw (empty without the latter). Maps: junction, x, y (metres), truth,
     and one column for each method, counts of the first draw. Roads: u and v, the junctions that
-    each road section joins, once. What is missing of the city is synthetic.
+    each road section joins, once.
     """
     hour, epsilon, delta = settings.hour, settings.epsilon, settings.delta
     seed, repetitions = settings.seed, settings.repetitions
-    city = completed(city, [hour], city_settings)
     _check(city, hour)
     sensitivity = l2_sensitivity(city_settings.events_per_cab)
     truth, details = city.counts[hour], city.hours[hour]
@@ -124,7 +117,7 @@ def heat_maps(
         errors[method] = rmse
         rows.append({
             "city": city.name, "hour": hour, "source": details.source,
-            "data_note": _NOTES[details.source], "day": details.day,
+            "data_note": _NOTE, "day": details.day,
             "method": method, "role": _ROLES.get(method, "added"),
             "smooths": "graph" if method in _ON_ROADS else "nothing",
             "epsilon": epsilon, "delta": delta,
@@ -139,18 +132,17 @@ def heat_maps(
 
 
 def heat_map_errors(
-    city_settings: CityCounts, settings: HeatMapErrors, city: City | None, *, part: str
+    city_settings: CityCounts, settings: HeatMapErrors, city: City, *, part: str
 ) -> pd.DataFrame:
     """Mean square error of every method against epsilon, for one hour.
 
     Columns city, hour, source, data_note, method, role, epsilon, delta, sensitivity, sigma,
     repetitions, mse (mean over repetitions) and mse_se (of that mean), and benefit and benefit_se,
     the analytic mechanism's error over that, paired by draw (empty without the latter); `part` is
-    the hour. What is missing of the city is synthetic.
+    the hour.
     """
     hour, seed, delta = int(part), settings.seed, settings.delta
     methods, repetitions = settings.methods, settings.repetitions
-    city = completed(city, [hour], city_settings)
     _check(city, hour)
     sensitivity = l2_sensitivity(city_settings.events_per_cab)
     truth = city.counts[hour]
@@ -171,7 +163,7 @@ def heat_map_errors(
         )
         source = city.hours[hour].source
         for i, method in enumerate(methods):
-            rows.append((city.name, hour, source, _NOTES[source], method,
+            rows.append((city.name, hour, source, _NOTE, method,
                          _ROLES.get(method, "added"), epsilon, delta,
                          sensitivity, sigmas[i], repetitions,
                          float(np.mean(errors[:, i])), float(deviation[i]),
@@ -262,19 +254,7 @@ def _check(city: City, hour: int) -> None:
     problems.raise_if_any()
 
 
-def completed(city: City | None, hours: Sequence[int], settings: CityCounts) -> City:
-    """City, if one could be had, with synthetic counts for every hour asked for that has none."""
-    given = settings.model_dump(exclude={"passengers_per_trip"})
-    return complete_city(city, hours, **given)
-
-
-def heat_map_data(
-    settings: CityCounts,
-    figure_2: HeatMap,
-    figure_5: HeatMap,
-    figure_6: HeatMapErrors,
-    city: City | None,
-) -> pd.DataFrame:
+def heat_map_data(settings: CityCounts, city: City) -> pd.DataFrame:
     """Trips of each hour, what was kept of them, and the sensitivity of their counts.
 
     Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.Tally`, total
@@ -283,9 +263,8 @@ def heat_map_data(
     sensitivity_replace (replace one) and, if the limit is one on trips, both ends of which are
     counted, trips_sensitivity (all ends at one junction), with the range over what the paper leaves
     open in trips_sensitivity_least (pick-ups and drop-offs on maps of their own, or events spread
-    by the kernel) and trips_sensitivity_greatest. The figures name the hours.
+    by the kernel) and trips_sensitivity_greatest.
     """
-    city = completed(city, named_hours(figure_2, figure_5, figure_6), settings)
     graph = Graph(len(city.x), city.sections)
     rows = []
     for hour in sorted(city.counts):

@@ -427,6 +427,26 @@ def test_what_cannot_be_written_is_not_spent(ledger, monkeypatch):
     budget.spend_dp(1.0)
 
 
+def test_texts_that_are_kept_are_those_of_the_entries_that_count(ledger, monkeypatch):
+    """What was not written, or written by another one, is not what is written next."""
+    first, second = Budget.open(ledger), Budget.open(ledger)
+    first.spend_dp(0.1, label="a")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RuntimeError, match="No space"):
+        first.spend_dp(0.1, label="lost")
+    monkeypatch.undo()
+    second.spend_dp(0.2, label="b")
+    second.spend(Laplace(10.0), 1.0, label="c")
+    first.spend_dp(0.1, label="d")
+    text = ledger.read_text()
+    assert [entry["label"] for entry in json.loads(text)["entries"]] == list("abcd")
+    assert text == json.dumps(json.loads(text), indent=1) == first.to_json() == second.to_json()
+
+
 def test_a_file_that_says_less_than_before_is_refused(ledger):
     """An older copy put back has a good digest; a budget that saw more refuses it."""
     budget, old = Budget.open(ledger), ledger.read_bytes()

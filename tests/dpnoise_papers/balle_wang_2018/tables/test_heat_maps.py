@@ -17,18 +17,9 @@ from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
 )
 from dpnoise_papers.data.city import City, Hour, Tally
 
-CITY = CityCounts(seed=3, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
-                  rows=12, columns=8, events=500)  # fmt: skip
+CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)
 METHODS = get_args(Denoising)
 FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
-TOWN = CityCounts(seed=5, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
-                  rows=30, columns=8, events=4000)  # fmt: skip
-SHARED = {"seed": 5, "delta": 1e-6, "repetitions": 2, "methods": ("flat",)}
-FIGURES = (
-    HeatMap(hour=0, epsilon=1.0, **SHARED),
-    HeatMap(hour=8, epsilon=1.0, **SHARED),
-    HeatMapErrors(hours=(20, 8), epsilons=(1.0,), **SHARED),
-)
 
 
 def _map(methods):
@@ -125,7 +116,7 @@ def test_roles_and_notes_say_what_is_of_the_paper(made):
     assert denoised == {"james-stein", "soft-threshold", "wavelets", "trend-filtering-0"}
     smooth = denoised & set(errors.index[errors["smooths"] == "graph"])
     assert smooth == {"wavelets", "trend-filtering-0"}
-    assert set(errors["data_note"]) == {"a synthetic city"}
+    assert set(errors["data_note"]) == {"substitute trips, since the paper's counts are not public"}
 
 
 def test_the_noise_of_the_maps_needs_no_data():
@@ -146,14 +137,6 @@ def test_maps_are_the_first_repetition_and_settings_do_not_matter(made):
     both = _errors(town(), [0.5, 5.0], ["james-stein"])
     alone = _errors(town(), [5.0], ["james-stein"])
     assert both["mse"].iloc[1] == alone["mse"].iloc[0]
-
-
-def test_hours_without_counts_are_synthetic():
-    for city in (None, town(hours=(0,))):
-        errors, maps, roads = heat_maps(CITY, _map(["flat"]), city)
-        assert set(errors["source"]) == {"synthetic"}
-        assert maps["truth"].sum() == pytest.approx(500)
-        assert roads.to_numpy().max() < len(maps)
 
 
 def test_hours_are_joined_in_their_order():
@@ -183,9 +166,8 @@ def test_bad_cities_are_refused(counts, sections, complaint):
 
 
 def test_every_hour_that_a_figure_names_has_a_row():
-    table = heat_map_data(TOWN, *FIGURES, town(hours=(8,)))
+    table = heat_map_data(CITY, town(hours=(0, 8, 20)))
     assert table["hour"].tolist() == [0, 8, 20]
-    assert table["source"].tolist() == ["synthetic"] * 3
     total = table[["malformed", "outside", "beyond_limit", "kept"]].sum(axis=1)
     assert total.tolist() == table["events"].tolist()
     assert np.allclose(table["sensitivity"], 5)
@@ -195,12 +177,6 @@ def test_every_hour_that_a_figure_names_has_a_row():
     assert set(table["trips_sensitivity_least"]) == {5.0}
     assert table["deviation"].iloc[1] == 17.5  # half the junctions at 5, half at 40
     assert (table["edges"] + table["loops"] + table["parallels"] == table["sections"]).all()
-
-
-def test_without_a_map_the_city_is_synthetic():
-    table = heat_map_data(TOWN, *FIGURES, None)
-    assert set(table["city"]) == {"synthetic city"}
-    assert np.allclose(table["total"], 4000)
 
 
 def test_two_of_the_four_printed_labels_are_no_times_of_day():
