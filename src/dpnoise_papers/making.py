@@ -56,7 +56,8 @@ def code_inputs(script: str, *functions: str) -> list[str]:
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")
     found = modules.union(*(graph.find_upstream_modules(name) for name in modules))
     files = {_path(name) for name in found}
-    tables = {one for path in files for one in (SOURCE / path).parent.glob("*.yaml")}
+    beside = {one for path in files for one in (SOURCE / path).parent.glob("*.yaml")}
+    tables = {one for one in beside if one.name != "items.yaml"}  # which declares other jobs too
     return sorted(files | {one.relative_to(SOURCE).as_posix() for one in tables})
 
 
