@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
@@ -138,6 +139,13 @@ def _name(function: Callable[..., Any]) -> str:
     """Full name of a function, also of one with arguments filled in."""
     whole = function.func if isinstance(function, partial) else function
     return f"{whole.__module__}.{whole.__qualname__}"
+
+
+def log_uniform(
+    rng: Generator, low: float, high: float, size: int | tuple[int, ...] | None = None
+) -> Array:
+    """Random numbers from low to high, uniform in log scale."""
+    return np.exp(rng.uniform(np.log(low), np.log(high), size))
 
 
 def at_most(left: Real, right: Real, unit: Real = 1.0) -> Array:

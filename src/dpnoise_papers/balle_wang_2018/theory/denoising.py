@@ -18,7 +18,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.denoise.shrinkage import bayes_risk, james_stein_bayes_risk
-from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,8 +169,8 @@ def _james_stein_gain(rng: Generator, n: int) -> Outcome:
 
 def _james_stein_improves(rng: Generator, n: int) -> Outcome:
     """Return the slack of: at every f the risk of James-Stein is below d sigma^2."""
-    d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1000), n)))
-    far = np.exp(rng.uniform(math.log(1e-4), math.log(1e4), n))
+    d = np.floor(log_uniform(rng, 3, 1000, n))
+    far = log_uniform(rng, 1e-4, 1e4, n)
     risk = _shrunk_risk(d, far, d - 2)
     return Outcome(at_most(risk, d, d), 0.0, {"d": d, "squared_length": far})
 
@@ -239,7 +239,7 @@ def _soft_threshold_bound(rng: Generator, n: int) -> Outcome:
     at least the sum of the one-dimensional minimax risks over |mean| <= |f_i|.
     """
     grid, bound_at = two_point_risk()
-    margin, dimension = np.empty(n), np.floor(np.exp(rng.uniform(0, math.log(1e4), n)))
+    margin, dimension = np.empty(n), np.floor(log_uniform(rng, 1, 1e4, n))
     for k, d in enumerate(dimension.astype(int)):
         decay, scale = rng.uniform(0, 3), math.exp(rng.uniform(-2, 2.5))
         size = scale * np.arange(1, d + 1.0) ** -decay * rng.choice([0.3, 1.0, 1.0], d)
@@ -307,7 +307,7 @@ def sparse_counts_risk(
     Counts that fall like a power, cut off after s bins; `minimum` and `maximum` are the logarithms
     between which the items are drawn, in units of the noise, `largest` is the largest d.
     """
-    d = np.floor(np.exp(rng.uniform(math.log(4), math.log(largest), n)))
+    d = np.floor(log_uniform(rng, 4, largest, n))
     filled = np.ceil(d * rng.uniform(0, 1, n) ** 3)
     power, items = rng.uniform(1, 4, n), np.exp(rng.uniform(minimum, maximum, n))
     risk = np.empty(n)
@@ -351,7 +351,7 @@ def _no_uniform_gain(rng: Generator, n: int) -> Outcome:
     The largest risk of an estimator is at least its mean under a prior N(0, w^2 I), which is at
     least that of the posterior mean. Here w^2 = sigma^2 (1 - share)/share.
     """
-    d, share = rng.integers(3, 200, n), np.exp(rng.uniform(math.log(1e-6), math.log(0.5), n))
+    d, share = rng.integers(3, 200, n), log_uniform(rng, 1e-6, 0.5, n)
     margin = at_most(1 - share, _known_prior_risk((1 - share) / share))
     return Outcome(margin, 1e-10, {"d": d.astype(float), "share": share})
 
@@ -378,7 +378,7 @@ def _nearly_optimal(rng: Generator, n: int, *, factor: bool = True) -> Outcome:
     Against a lower bound on the former, the risk at 0 or at the end of an axis, and an upper bound
     on the latter, the least risk of c y: what fails here fails for certain.
     """
-    d = np.floor(np.exp(rng.uniform(math.log(4), math.log(1e4), n)))
+    d = np.floor(log_uniform(rng, 4, 1e4, n))
     radius = np.exp(rng.uniform(-8, 4, n))
     threshold = np.sqrt(2 * np.log(d))
     zero = threshold_risk(np.zeros(n), threshold)
@@ -390,5 +390,5 @@ def _nearly_optimal(rng: Generator, n: int, *, factor: bool = True) -> Outcome:
 
 def _inside_the_region(rng: Generator, n: int) -> Outcome:
     """Return the slack of sqrt(log d) <= B/sigma at B = sigma, of footnote 4, over d >= 3."""
-    d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1e6), n)))
+    d = np.floor(log_uniform(rng, 3, 1e6, n))
     return Outcome(at_most(np.sqrt(np.log(d)), 1.0), 0.0, {"d": d})

@@ -22,14 +22,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.checks import (
-    REACH,
-    Outcome,
-    at_most,
-    column,
-    equal,
-    integrate,
-)
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,11 +109,6 @@ _CALIBRATED = 1e-9  # relative error of the delta of a calibration
 _OUTPUTS = 6  # of the mechanisms of Theorem 5
 
 
-def geometric(rng: Generator, low: float, high: float, n: int) -> Array:
-    """Return n numbers, uniform in the logarithm."""
-    return np.exp(rng.uniform(math.log(low), math.log(high), n))
-
-
 def slack(sigma: Array, epsilon: Array, delta: Array) -> Array:
     """Return log delta less the logarithm of the delta that noise at sensitivity 1 has."""
     return np.log(delta) - log_profile(1.0 / sigma, epsilon)
@@ -135,7 +123,7 @@ def _smallest_sigma(epsilon: Array, delta: Array) -> Array:
 
 def _classical(rng: Generator, n: int) -> Outcome:
     """Return the slack of Theorem 1."""
-    epsilon, delta = geometric(rng, 1e-8, 1, n), geometric(rng, 1e-100, 1, n)
+    epsilon, delta = log_uniform(rng, 1e-8, 1, n), log_uniform(rng, 1e-100, 1, n)
     delta = np.where(rng.random(n) < 0.5, delta, rng.random(n))
     sigma = classical_gaussian_sigma(epsilon, delta)
     return Outcome(slack(sigma, epsilon, delta), ROUNDING, {"epsilon": epsilon, "delta": delta})
@@ -143,7 +131,7 @@ def _classical(rng: Generator, n: int) -> Outcome:
 
 def _zero_epsilon(rng: Generator, n: int) -> Outcome:
     """Return the slack of Theorem 2."""
-    delta = geometric(rng, 1e-100, 1, n)
+    delta = log_uniform(rng, 1e-100, 1, n)
     return Outcome(slack(0.5 / delta, np.zeros(n), delta), ROUNDING, {"delta": delta})
 
 
@@ -155,7 +143,7 @@ def _loss_is_gaussian(rng: Generator, n: int) -> Outcome:
     """
     d, s = rng.integers(1, 9, n), rng.uniform(-3, 3, n)
     apart = rng.standard_normal((n, 8)) * (np.arange(8) < d[:, None])
-    sigma = geometric(rng, 0.1, 10, n)
+    sigma = log_uniform(rng, 0.1, 10, n)
     eta = (apart**2).sum(axis=1) / (2 * sigma**2)
     margin = equal(log_loss_moment(s, apart, sigma), s * eta + s * s * eta, 1 + eta)
     return Outcome(margin, 1e-11, {"d": d.astype(float), "eta": eta, "sigma": sigma, "s": s})
@@ -163,7 +151,7 @@ def _loss_is_gaussian(rng: Generator, n: int) -> Outcome:
 
 def _low_privacy(rng: Generator, n: int, exponent: float, low: float) -> Outcome:
     """Return the relative slack of sigma >= Delta / sqrt(2 epsilon) below a bound on delta."""
-    epsilon = geometric(rng, low, 30, n)
+    epsilon = log_uniform(rng, low, 30, n)
     bound = 0.5 - np.exp(-exponent * epsilon) / np.sqrt(4 * math.pi * epsilon)
     delta = bound * np.where(rng.random(n) < 0.5, rng.random(n), 1 - 1e-3 * rng.random(n))
     margin = _smallest_sigma(epsilon, delta) * np.sqrt(2 * epsilon) - 1
@@ -177,7 +165,7 @@ def _tail_at_zero(rng: Generator, n: int) -> Outcome:
     noise is (0, delta)-DP with the delta of another integral, which is below 1/2: the condition
     is not necessary.
     """
-    distance, ratio = geometric(rng, 1e-3, 1e3, n), geometric(rng, 1e-3, 1.3, n)
+    distance, ratio = log_uniform(rng, 1e-3, 1e3, n), log_uniform(rng, 1e-3, 1.3, n)
     sigma = distance / ratio
     positive = np.exp(log_tail(where_loss_is(np.zeros(n), distance, sigma) / sigma))
     margin = [positive - 0.5, 0.5 - np.exp(log_profile(ratio, np.zeros(n)))]
@@ -189,7 +177,7 @@ def _mills_bound(rng: Generator, n: int, exponent: float) -> Outcome:
 
     e^epsilon Phi(-sqrt(2 epsilon)) < e^(-exponent epsilon)/sqrt(4 pi epsilon).
     """
-    epsilon = geometric(rng, 1e-3, 1e3, n)
+    epsilon = log_uniform(rng, 1e-3, 1e3, n)
     left = np.log(0.5 * special.erfcx(np.sqrt(epsilon)))
     right = -exponent * epsilon - 0.5 * np.log(4 * math.pi * epsilon)
     return Outcome(at_most(left, right), 0.0, {"epsilon": epsilon})
@@ -203,7 +191,7 @@ def _low_privacy_limit(
     The gap to 1/2 is positive, falls, and tends to 0: at 10^8 epsilon it is 10^-4 of the corrected
     one at epsilon, or less.
     """
-    epsilon = geometric(rng, 0.1, 200, n)
+    epsilon = log_uniform(rng, 0.1, 200, n)
 
     def gap(e: Array, exponent: float) -> Array:
         return np.exp(-exponent * e) / np.sqrt(4 * math.pi * e)
@@ -224,9 +212,9 @@ def _inverse_rate(rng: Generator, n: int) -> Outcome:
     From epsilon = 2 c^2 on it is below Theorem 4's Delta / sqrt(2 epsilon), which delta needs from
     epsilon = 1/(4 pi (1/2 - delta)^2) on.
     """
-    constant, delta = geometric(rng, 0.01, 100, n), geometric(rng, 1e-12, 0.49, n)
+    constant, delta = log_uniform(rng, 0.01, 100, n), log_uniform(rng, 1e-12, 0.49, n)
     start = np.maximum(2 * constant**2, 1 / (4 * math.pi * (0.5 - delta) ** 2))
-    epsilon = start * geometric(rng, 1.01, 100, n)
+    epsilon = start * log_uniform(rng, 1.01, 100, n)
     margin = -slack(constant / epsilon, epsilon, delta)
     return Outcome(margin, 0.0, {"constant": constant, "delta": delta, "epsilon": epsilon})
 
@@ -237,7 +225,7 @@ def _density(rng: Generator, n: int, *, by_dimension: bool) -> Outcome:
     It is exp(-|y - f|^2/(2 sigma^2)) over the power 1/2 of 2 pi sigma^2, as printed, or d/2. The
     integral of the former is the d-th power of one by quadrature.
     """
-    d, sigma = rng.integers(1, 6, n).astype(float), geometric(rng, 0.1, 10, n)
+    d, sigma = rng.integers(1, 6, n).astype(float), log_uniform(rng, 0.1, 10, n)
     s = column(sigma)
     edges = np.stack([-REACH * sigma, np.zeros(n), REACH * sigma], axis=1)
     single = integrate(lambda t: np.exp(-0.5 * (t / s) ** 2), edges, parts=8)
@@ -248,7 +236,7 @@ def _density(rng: Generator, n: int, *, by_dimension: bool) -> Outcome:
 
 def _scaled_normal(rng: Generator, n: int, power: float) -> Outcome:
     """Return the error of: eta + (2 eta)^power N(0, 1) has the variance 2 eta (Lemma 6, proof)."""
-    eta = geometric(rng, 1e-3, 30, n)
+    eta = log_uniform(rng, 1e-3, 30, n)
     return Outcome(equal((2 * eta) ** (2 * power), 2 * eta, 2 * eta), 1e-12, {"eta": eta})
 
 
@@ -297,7 +285,7 @@ def _loss_tails(rng: Generator, n: int) -> Outcome:
     """
     epsilon = rng.uniform(0, 50, n) * (rng.random(n) < 0.9)
     distance = np.exp(rng.uniform(-2, 2, n))
-    sigma = distance * geometric(rng, 0.05, 5, n)
+    sigma = distance * log_uniform(rng, 0.05, 5, n)
     last = where_loss_is(epsilon, distance, sigma)
     tails = log_tail(last / sigma), log_tail((last - distance) / sigma)
     ratios = distance / (2 * sigma), epsilon * sigma / distance
@@ -318,8 +306,8 @@ def _h(epsilon: Any, eta: Any) -> Any:  # noqa: ANN401 - mpmath has no types
 
 def _profile_grows(rng: Generator, n: int) -> Outcome:
     """Return the slack of Lemma 7 in log h, to 60 digits: h grows with eta."""
-    epsilon, eta = rng.uniform(0, 100, n) * (rng.random(n) < 0.9), geometric(rng, 1e-6, 60, n)
-    larger, margin = eta * (1 + geometric(rng, 1e-6, 2, n)), np.empty(n)
+    epsilon, eta = rng.uniform(0, 100, n) * (rng.random(n) < 0.9), log_uniform(rng, 1e-6, 60, n)
+    larger, margin = eta * (1 + log_uniform(rng, 1e-6, 2, n)), np.empty(n)
     with mpmath.workdps(60):
         for i in range(n):
             low, high = (_h(mpmath.mpf(epsilon[i]), mpmath.mpf(x[i])) for x in (eta, larger))
@@ -329,7 +317,7 @@ def _profile_grows(rng: Generator, n: int) -> Outcome:
 
 def _profile_slope(rng: Generator, n: int) -> Outcome:
     """Return the relative error of h'(eta) in the proof of Lemma 7 against differences of h."""
-    epsilon, eta, margin = rng.uniform(0, 50, n), geometric(rng, 0.01, 60, n), np.empty(n)
+    epsilon, eta, margin = rng.uniform(0, 50, n), log_uniform(rng, 0.01, 60, n), np.empty(n)
     with mpmath.workdps(60):
         for i in range(n):
             e, x = mpmath.mpf(epsilon[i]), mpmath.mpf(eta[i])
@@ -356,17 +344,17 @@ def _profile_integral(rng: Generator, n: int) -> Outcome:
     (6) has to be the delta of the farthest neighbours, and that of nearer ones no larger. `dpnoise`
     computes the same profile and is compared as well.
     """
-    at, epsilon = rng.uniform(-30, 8, n), geometric(rng, 1e-6, 100, n)
+    at, epsilon = rng.uniform(-30, 8, n), log_uniform(rng, 1e-6, 100, n)
     root = np.sqrt(at * at + 2 * epsilon)
     mu = np.where(at > 0, at + root, 2 * epsilon / (root - at))
     zero = rng.random(n) < 0.1
-    mu, epsilon = np.where(zero, geometric(rng, 1e-9, 10, n), mu), np.where(zero, 0.0, epsilon)
+    mu, epsilon = np.where(zero, log_uniform(rng, 1e-9, 10, n), mu), np.where(zero, 0.0, epsilon)
     value = log_profile(mu, epsilon)
     printed = [_left_side(m, e) for m, e in zip(mu, epsilon, strict=True)]
     margin = [
         equal(np.array(printed), value, 1 - value),
         equal(gaussian_log_delta(mu, epsilon), value, 1 - value),
-        at_most(log_profile(mu * geometric(rng, 1e-2, 1, n), epsilon), value),
+        at_most(log_profile(mu * log_uniform(rng, 1e-2, 1, n), epsilon), value),
     ]
     return Outcome(np.min(margin, axis=0), 1e-12, {"epsilon": epsilon, "mu": mu})
 
@@ -379,7 +367,7 @@ def _gain(epsilon: Array, delta: Array) -> Array:
 
 def _gain_grows(rng: Generator, n: int) -> Outcome:
     """Return the slack in log gain of: the gain grows with delta."""
-    epsilon, delta = geometric(rng, 1e-8, 1, n), geometric(rng, 1e-100, 0.5, n)
+    epsilon, delta = log_uniform(rng, 1e-8, 1, n), log_uniform(rng, 1e-100, 0.5, n)
     more = delta ** rng.uniform(0, 1, n)
     margin = at_most(_gain(epsilon, delta), _gain(epsilon, more))
     return Outcome(margin, ROUNDING, {"epsilon": epsilon, "delta": delta, "more": more})
@@ -387,7 +375,7 @@ def _gain_grows(rng: Generator, n: int) -> Outcome:
 
 def _gain_falls(rng: Generator, n: int) -> Outcome:
     """Return the slack in log gain of: the gain falls with epsilon."""
-    epsilon, delta = geometric(rng, 1e-4, 1, n), geometric(rng, 1e-12, 0.5, n)
+    epsilon, delta = log_uniform(rng, 1e-4, 1, n), log_uniform(rng, 1e-12, 0.5, n)
     less = epsilon * rng.uniform(0, 1, n)
     margin = at_most(_gain(epsilon, delta), _gain(less, delta))
     return Outcome(margin, ROUNDING, {"epsilon": epsilon, "delta": delta, "less": less})
@@ -398,7 +386,7 @@ def _gain_unbounded(rng: Generator, n: int) -> Outcome:
 
     By Theorem 2 the analytic one stays below Delta/(2 delta), which says from which epsilon on.
     """
-    delta, factor = geometric(rng, 1e-50, 0.5, n), geometric(rng, 1e3, 1e12, n)
+    delta, factor = log_uniform(rng, 1e-50, 0.5, n), log_uniform(rng, 1e3, 1e12, n)
     epsilon = 2 * delta * np.sqrt(2 * np.log(1.25 / delta)) / factor * rng.uniform(0.1, 1, n)
     margin = 0.5 * _gain(epsilon, delta) - np.log(factor)
     return Outcome(margin, ROUNDING, {"epsilon": epsilon, "delta": delta, "factor": factor})

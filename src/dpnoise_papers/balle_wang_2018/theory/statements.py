@@ -25,7 +25,7 @@ from dpnoise_papers.balle_wang_2018.theory.denoising import (
     threshold_risk,
     two_point_risk,
 )
-from dpnoise_papers.checks import MINIMUM_TRIALS, read_checks, run_checks
+from dpnoise_papers.checks import MINIMUM_TRIALS, log_uniform, read_checks, run_checks
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def ball_bounds(rng: Generator, n: int, p: Array) -> tuple[Array, Array, Array, 
     one coordinate, and it lies in the l2 ball of radius t sqrt d, where c y has risk at most
     d t^2 / (1 + t^2) at c = t^2 / (1 + t^2).
     """
-    d = np.floor(np.exp(rng.uniform(0, math.log(1e4), n)))
+    d = np.floor(log_uniform(rng, 1, 1e4, n))
     side = np.exp(rng.uniform(-4, 3, n))
     radius = side * d ** (1 / p)
     grid, bound = two_point_risk()
@@ -159,7 +159,7 @@ def _rate_below_two(rng: Generator, n: int) -> Ratios:
     min(f^2, 1 + t^2) <= (1 + t^2)^(1 - p/2) |f|^p.
     """
     p = rng.uniform(0.05, 2, n)
-    d = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e5), n)))
+    d = np.floor(log_uniform(rng, 2, 1e5, n))
     start, end = np.log(np.sqrt(np.log(d))), np.log(d) / p
     radius = np.exp(start + (end - start) * rng.random(n))
     grid, cube = two_point_risk()
@@ -188,7 +188,7 @@ def _one_norm(rng: Generator, n: int) -> Ratios:
     The risk is at most B^2, that of releasing zeros, and at least that of one coordinate, so that
     no constant serves every d.
     """
-    d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1e300), n)))
+    d = np.floor(log_uniform(rng, 3, 1e300, n))
     grid, bound = two_point_risk()
     low = np.full(n, bound[np.searchsorted(grid, 1.0)])
     return _both(np.sqrt(1 + np.log(d)), low, np.ones(n), {"d": d})
@@ -209,7 +209,7 @@ def _search_length(rng: Generator, n: int) -> Ratios:
 
 def _sparse(rng: Generator, n: int) -> Ratios:
     """Return the ratio of the threshold's risk to s sigma^2 (1 + log d), with s values not 0."""
-    d = np.floor(np.exp(rng.uniform(math.log(4), math.log(1e6), n)))
+    d = np.floor(log_uniform(rng, 4, 1e6, n))
     s = np.ceil(d ** rng.uniform(0, 1, n))
     size = np.exp(rng.uniform(-4, 4, n))
     threshold = np.sqrt(2 * np.log(d))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import REACH, Outcome, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, column, equal, integrate, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import draw_scalar, draw_shape, mass
 
@@ -47,7 +47,7 @@ def renyi(rng: Generator, n: int) -> Outcome:
     whole, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
     whole = np.minimum(whole, 4 * gamma)
     d = whole * np.where(rng.random(n) < 0.5, rng.uniform(0.02, 1, n), 1.0)
-    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / whole
+    s = log_uniform(rng, 0.01, 20, n) * gamma / whole
     xi = printed.transition_cost(alpha, whole) / (2 * gamma**2)
     eta = whole**2 / (2 * gamma**2)
     bound = s * (xi + (s + 1) * eta)
@@ -67,11 +67,11 @@ def vector_renyi(rng: Generator, n: int) -> Outcome:
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     count = rng.integers(1, _COORDINATES + 1, n)
     used = np.arange(_COORDINATES)[:, None] < count
-    worst = gamma * np.exp(rng.uniform(np.log(0.1), np.log(4), used.shape)) * used
+    worst = gamma * log_uniform(rng, 0.1, 4, used.shape) * used
     part = rng.uniform(0.02, 1, used.shape)
     d = worst * np.where(rng.random(n) < 0.5, part, 1.0)
     delta, delta2 = worst.max(axis=0), np.linalg.norm(worst, axis=0)
-    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / delta
+    s = log_uniform(rng, 0.01, 20, n) * gamma / delta
     xi = count * printed.transition_cost(alpha, delta) / (2 * gamma**2)
     bound = s * (xi + (s + 1) * delta2**2 / (2 * gamma**2))
     margin = -_spent(alpha, gamma, d, s, bound) / bound
@@ -131,7 +131,7 @@ def _sensitivities(rng: Generator, n: int) -> tuple[NDArray[np.int64], Array]:
 
 def _order(rng: Generator, gamma: Array, d: Array) -> Array:
     """Random orders s for a difference of size d."""
-    return np.exp(rng.uniform(np.log(0.01), np.log(20), len(d))) * gamma / d
+    return log_uniform(rng, 0.01, 20, len(d)) * gamma / d
 
 
 def coordinate_budgets(rng: Generator, n: int) -> Outcome:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def draw_shape(rng: Generator, n: int) -> dict[str, Array]:
     """Random pairs alpha, gamma with alpha / gamma from 0.01 to 6, in log scale."""
-    gamma = np.exp(rng.uniform(np.log(0.2), np.log(5.0), n))
-    return {"alpha": gamma * np.exp(rng.uniform(np.log(0.01), np.log(6.0), n)), "gamma": gamma}
+    gamma = log_uniform(rng, 0.2, 5.0, n)
+    return {"alpha": gamma * log_uniform(rng, 0.01, 6.0, n), "gamma": gamma}
 
 
 def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
@@ -37,8 +37,8 @@ def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
 
     As far as the formulas of the density can be evaluated as they are printed.
     """
-    gamma = np.exp(rng.uniform(np.log(0.2), np.log(5.0), n))
-    return {"alpha": gamma * np.exp(rng.uniform(np.log(0.003), np.log(30.0), n)), "gamma": gamma}
+    gamma = log_uniform(rng, 0.2, 5.0, n)
+    return {"alpha": gamma * log_uniform(rng, 0.003, 30.0, n), "gamma": gamma}
 
 
 def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
@@ -47,7 +47,7 @@ def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     # Half of the sensitivities compare with alpha, half with gamma.
     unit = np.where(rng.random(n) < 0.5, alpha, gamma)
-    sensitivity = unit * np.exp(rng.uniform(np.log(0.1), np.log(5.0), n))
+    sensitivity = unit * log_uniform(rng, 0.1, 5.0, n)
     sensitivity = np.minimum(sensitivity, 6 * gamma)
     last = (sensitivity + 2 * alpha) * sensitivity / (2 * gamma**2)
     return drawn | {"sensitivity": sensitivity, "epsilon": last * rng.uniform(0, 1.4, n)}
@@ -252,7 +252,7 @@ def distribution_function(rng: Generator, n: int) -> Outcome:
 def quantile_function(rng: Generator, n: int) -> Outcome:
     """Relative error of the mass beyond (23), by quadrature, and of (10) at it, on both sides."""
     drawn = draw_wide(rng, n)
-    less = 0.5 * np.exp(rng.uniform(np.log(1e-6), 0, n))
+    less = 0.5 * log_uniform(rng, 1e-6, 1, n)
     u = np.where(rng.random(n) < 0.5, less, 1 - less)
     t = printed.quantile(u, **drawn)
     beyond = _below(-np.abs(t), **drawn)
@@ -297,7 +297,7 @@ def information_bound(rng: Generator, n: int) -> Outcome:
 
 def hyperbolic_bounds(rng: Generator, n: int) -> Outcome:
     """Smaller slack of (24), sinh a <= a cosh a <= a e^a; a tenth of the a is 0, where it is 0."""
-    a = np.exp(rng.uniform(np.log(1e-3), np.log(50), n)) * (rng.random(n) > 0.1)
+    a = log_uniform(rng, 1e-3, 50, n) * (rng.random(n) > 0.1)
     middle, right = a * np.cosh(a), a * np.exp(a)
     unit = np.where(a > 0, right, 1.0)
     slack = np.minimum(at_most(np.sinh(a), middle, unit), at_most(middle, right, unit))
@@ -324,7 +324,7 @@ def _mgf(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
     drawn = draw_shape(rng, n)
     drawn["alpha"] = np.where(rng.random(n) < 0.2, 2.0, 1.0) * drawn["alpha"]
     alpha, gamma = drawn["alpha"], drawn["gamma"]
-    s = np.exp(rng.uniform(np.log(0.02), np.log(12), n)) / gamma
+    s = log_uniform(rng, 0.02, 12, n) / gamma
     s *= np.where(rng.random(n) < 0.5, -1, 1)
     end = alpha + gamma**2 * np.abs(s) + 12 * gamma
     steps = [part / 8 * alpha for part in range(-8, 9)]
@@ -412,7 +412,7 @@ def ends_of_alpha(rng: Generator, n: int) -> Outcome:
     """
     gamma = draw_shape(rng, n)["gamma"]
     small = 10 ** rng.uniform(-6, -1, n)
-    large = np.exp(rng.uniform(0, np.log(30), n))
+    large = log_uniform(rng, 1, 30, n)
     g = column(gamma)
 
     def gaussian(t: Array) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import ranges
 from dpnoise_papers.flipped_huber_2023.theory.density import (
@@ -281,7 +281,7 @@ def chosen_variance(rng: Generator, n: int) -> Outcome:
 
 def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array]:
     drawn = {
-        "epsilon": np.exp(rng.uniform(np.log(1e-3), np.log(5), n)),
+        "epsilon": log_uniform(rng, 1e-3, 5, n),
         "delta": 10 ** rng.uniform(-9, -0.2, n),
     }
     gamma = gaussian_sigma(drawn["epsilon"], drawn["delta"])
@@ -316,7 +316,7 @@ def laplace_pure(rng: Generator, n: int) -> Outcome:
 def _draw_story(rng: Generator, n: int) -> dict[str, Array]:
     """Budgets of the slides' one-dimensional results: delta = 1e-6, as they print."""
     return {
-        "epsilon": np.exp(rng.uniform(np.log(0.1), np.log(5), n)),
+        "epsilon": log_uniform(rng, 0.1, 5, n),
         "delta": np.full(n, 1e-6),
     }
 
@@ -335,7 +335,7 @@ def always_less(rng: Generator, n: int) -> Outcome:
     each with the smallest scale that is private, and the margin is the part of the variance
     that the best of them saves.
     """
-    epsilon, delta = np.exp(rng.uniform(np.log(1e-3), np.log(5), n)), 10 ** rng.uniform(-6, -0.2, n)
+    epsilon, delta = log_uniform(rng, 1e-3, 5, n), 10 ** rng.uniform(-6, -0.2, n)
     sigma = gaussian_sigma(epsilon, delta)
     best = np.full(n, np.inf)
     for b in np.geomspace(0.01, 30, 30):

@@ -29,7 +29,7 @@ from scipy import special
 
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.checks import Outcome, at_most
+from dpnoise_papers.checks import Outcome, at_most, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import (
     draw_scalar,
@@ -103,7 +103,7 @@ def normal_bound(rng: Generator, n: int) -> Outcome:
     A tenth of the levels a is 0, where both sides are 1/2.
     """
     drawn = draw_shape(rng, n)
-    d = np.exp(rng.uniform(np.log(0.1), 0, (2, n)))
+    d = log_uniform(rng, 0.1, 1, (2, n))
     a = 5 * rng.random(n) * (rng.random(n) > 0.1)
     left = two_fold_tail(
         a * drawn["gamma"] * np.hypot(*d), d[0], d[1], drawn["alpha"], drawn["gamma"]
@@ -131,7 +131,7 @@ def _draw_many(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
     drawn = draw_shape(rng, n)
     drawn["alpha"] = np.minimum(drawn["alpha"], 3 * drawn["gamma"])
     count = rng.integers(4, 7, n)
-    d = np.exp(rng.uniform(np.log(0.5), 0, (6, n))) * (np.arange(6)[:, None] < count)
+    d = log_uniform(rng, 0.5, 1, (6, n)) * (np.arange(6)[:, None] < count)
     return drawn | {"K": count.astype(float)}, d
 
 
@@ -209,14 +209,14 @@ def _draw_neighbours(
     """
     drawn = draw_shape(rng, n)
     drawn["alpha"] = np.minimum(drawn["alpha"], 2 * drawn["gamma"])
-    worst = np.exp(rng.uniform(np.log(0.5), np.log(2), (2, n))) * drawn["gamma"]
+    worst = log_uniform(rng, 0.5, 2, (2, n)) * drawn["gamma"]
     drawn |= {"delta1": worst.sum(axis=0), "delta2": np.hypot(*worst), "sensitivity": worst.max(0)}
     minimum = drawn["delta2"] ** 2 + 2 * printed.transition_cost(
         drawn["alpha"], drawn["sensitivity"]
     )
     minimum /= 2 * drawn["gamma"] ** 2
     drawn["epsilon"] = minimum + rng.exponential(size=n)
-    d = worst * np.where(inside, np.exp(rng.uniform(np.log(0.2), 0, (2, n))), 1.0)
+    d = worst * np.where(inside, log_uniform(rng, 0.2, 1, (2, n)), 1.0)
     return drawn | {"d1": d[0], "d2": d[1]}, d
 
 
@@ -271,7 +271,7 @@ def esseen(rng: Generator, n: int) -> Outcome:
 
 def esseen_positive(rng: Generator, n: int) -> Outcome:
     """Slack of the logarithm of Q(a + b) <= 2 Q(a) Q(b) for a, b from 1e-6 to 30."""
-    a, b = np.exp(rng.uniform(np.log(1e-6), np.log(30), (2, n)))
+    a, b = log_uniform(rng, 1e-6, 30, (2, n))
     left, *right = (special.log_ndtr(-x) for x in (a + b, a, b))
     return Outcome(at_most(left, np.log(2) + sum(right)), 1e-12, {"a": a, "b": b})
 
@@ -319,7 +319,7 @@ def in_the_box(rng: Generator, n: int) -> Outcome:
     """
     k = rng.integers(1, 31, n).astype(float)
     corner = rng.random(n) < 0.5
-    entry = np.where(corner, 1.0, np.exp(rng.uniform(np.log(0.3), 0, n)))
+    entry = np.where(corner, 1.0, log_uniform(rng, 0.3, 1, n))
     moved = np.where(corner, k, rng.integers(1, k + 1)).astype(float)
     drawn = {"dimension": k, "entry": entry, "moved": moved}
     drawn |= _draw_noise(rng, k, np.sqrt(k), np.ones(n))
@@ -337,7 +337,7 @@ def with_two_neighbours(rng: Generator, n: int) -> Outcome:
     """
     k = rng.integers(2, 9, n).astype(float)
     delta2 = np.ones(n)
-    part = np.exp(rng.uniform(np.log(0.3), 0, n))
+    part = log_uniform(rng, 0.3, 1, n)
     entry = part / np.sqrt(k)
     drawn = {"dimension": k, "entry": entry} | _draw_noise(rng, k, delta2, delta2)
     names = "alpha", "gamma", "entry", "dimension", "epsilon"
@@ -349,9 +349,9 @@ def with_two_neighbours(rng: Generator, n: int) -> Outcome:
 def _draw_noise(rng: Generator, k: Array, delta2: Array, delta: Array) -> dict[str, Array]:
     """Random epsilon, gamma and an alpha that the theorem admits."""
     n = len(k)
-    epsilon = np.exp(rng.uniform(np.log(0.05), np.log(4), n))
+    epsilon = log_uniform(rng, 0.05, 4, n)
     smallest = delta2**2 / (2 * epsilon)
-    gamma = np.sqrt(smallest * (1 + np.exp(rng.uniform(np.log(0.1), np.log(20), n))))
+    gamma = np.sqrt(smallest * (1 + log_uniform(rng, 0.1, 20, n)))
     largest_cost = (2 * gamma**2 * epsilon - delta2**2) / k
     alpha = printed.transition_inverse(largest_cost, delta) * rng.uniform(0.02, 1, n)
     return {"epsilon": epsilon, "alpha": np.minimum(alpha, 30 * gamma), "gamma": gamma}

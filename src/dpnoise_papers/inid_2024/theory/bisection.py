@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mpmath
 import numpy as np
 
-from dpnoise_papers.checks import Outcome
-from dpnoise_papers.inid_2024.theory.tools import log_uniform
+from dpnoise_papers.checks import Outcome, log_uniform
 
 if TYPE_CHECKING:
     from mpmath import mpf

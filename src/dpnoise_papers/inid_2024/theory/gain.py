@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise_papers.checks import Outcome, at_most, equal
+from dpnoise_papers.checks import Outcome, at_most, equal, log_uniform
 from dpnoise_papers.inid_2024.theory.tools import (
     CONSTANT,
     ROUNDING,
@@ -172,8 +172,8 @@ def _never_worse_coupled(rng: Generator, n: int) -> Outcome:
 
 def _outliers(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
     """K, nu and both ratios for one coordinate of sensitivity 1 and K - 1 of a < 1."""
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e6), n)))
-    a = np.exp(rng.uniform(math.log(1e-6), 0, n))
+    count = np.floor(log_uniform(rng, 2, 1e6, n))
+    a = log_uniform(rng, 1e-6, 1, n)
     rest = count - 1
     nu = (1 + rest * a) / count
     gaussian = (1 + rest * a) ** 2 / (count * (1 + rest * a * a))
@@ -228,7 +228,7 @@ def _remark_4_corrected(rng: Generator, n: int) -> Outcome:
 
 def _decaying(rng: Generator, n: int) -> tuple[Array, Array, Array]:
     """K, a and nu = K^(-1/2) of a profile (1, a, ..., a)."""
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
+    count = np.floor(log_uniform(rng, 10, 1e6, n))
     nu = count**-0.5
     return count, (nu * count - 1) / (count - 1), nu
 
@@ -244,7 +244,7 @@ def _free_of_dimension(rng: Generator, n: int) -> Outcome:
 
     The error is the sum of the variances of Theorem 4 at a random budget.
     """
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(3000), n)))
+    count = np.floor(log_uniform(rng, 10, 3000, n))
     c, top = rng.uniform(1.0, CONSTANT, n), np.exp(rng.standard_normal(n))
     budget = budgets(rng, n)
     unit, margin = gaussian_sigma(budget["epsilon"], budget["delta"]), np.empty(n)
@@ -258,7 +258,7 @@ def _free_of_dimension(rng: Generator, n: int) -> Outcome:
 
 def _laplace_condition(rng: Generator, n: int) -> Outcome:
     """Slack of nu <= constant K^(-3/2), for K beyond the square of the constant."""
-    count = np.floor(np.exp(rng.uniform(math.log(CONSTANT**2 + 1), math.log(1e6), n)))
+    count = np.floor(log_uniform(rng, CONSTANT**2 + 1, 1e6, n))
     nu = 1.0 / count  # the least that the mean over the maximum can be
     return Outcome(at_most(nu, CONSTANT * count**-1.5, nu), 0.0, {"K": count, "nu": nu})
 
@@ -270,7 +270,7 @@ def _laplace_free_of_dimension(rng: Generator, n: int) -> Outcome:
     profiles here do.
     """
     most = CONSTANT**2 - 1.0
-    count, margin = np.floor(np.exp(rng.uniform(math.log(2), math.log(most), n))), np.empty(n)
+    count, margin = np.floor(log_uniform(rng, 2, most, n)), np.empty(n)
     nu = np.empty(n)
     for k in range(n):
         total = rng.uniform(1.0, CONSTANT / math.sqrt(count[k]))
@@ -284,7 +284,7 @@ def _laplace_free_of_dimension(rng: Generator, n: int) -> Outcome:
 
 def _laplace_on_each(rng: Generator, n: int) -> Outcome:
     """Slack of the largest scale, epsilon beta_i <= constant, nu = 2/K."""
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
+    count = np.floor(log_uniform(rng, 10, 1e6, n))
     a = 1.0 / (count - 1)  # nu = 2 / K
     largest = 1 + (count - 1) * np.cbrt(a) ** 2
     return Outcome(at_most(largest, CONSTANT), 0.0, {"K": count})
@@ -328,8 +328,8 @@ def _noise_on_each(rng: Generator, n: int) -> Outcome:
 
 def _footnote_7(rng: Generator, n: int) -> Outcome:
     """Slack of the ratio of mean absolute errors <= constant nu, over nu."""
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e6), n)))
-    a = np.exp(rng.uniform(math.log(1e-6), 0, n))
+    count = np.floor(log_uniform(rng, 2, 1e6, n))
+    a = log_uniform(rng, 1e-6, 1, n)
     total = 1 + (count - 1) * a
     ratio, nu = (1 + (count - 1) * np.sqrt(a)) ** 2 / (count * total), total / count
     return Outcome(at_most(ratio, CONSTANT * nu, nu), 0.0, {"K": count, "nu": nu, "ratio": ratio})

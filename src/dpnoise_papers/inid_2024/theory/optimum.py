@@ -14,13 +14,12 @@ from scipy import optimize, special, stats
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.checks import Outcome, column, equal, integrate
+from dpnoise_papers.checks import Outcome, column, equal, integrate, log_uniform
 from dpnoise_papers.inid_2024.tables.profiles import SCHEMES, formula
 from dpnoise_papers.inid_2024.theory.tools import (
     budgets,
     draw_sensitivities,
     gaussian_delta,
-    log_uniform,
     printed_scales,
 )
 

@@ -20,13 +20,12 @@ from scipy import special, stats
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.checks import Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import Outcome, at_most, column, equal, integrate, log_uniform
 from dpnoise_papers.inid_2024.tables.bisection import printed_bracket, valid_bracket
 from dpnoise_papers.inid_2024.theory.tools import (
     budgets,
     draw_sensitivities,
     gaussian_delta,
-    log_uniform,
 )
 
 if TYPE_CHECKING:
@@ -254,7 +253,7 @@ def _components_private(rng: Generator, n: int, noise: str) -> Outcome:
     Gaussian noise for a sample of norm 1 has a delta above 0 beside it.
     """
     drawn = budgets(rng, n)
-    drawn["M"] = np.floor(np.exp(rng.uniform(math.log(2), math.log(101), n)))
+    drawn["M"] = np.floor(log_uniform(rng, 2, 101, n))
     margin = np.empty(n)
     for k in range(n):
         features, epsilon, delta = int(drawn["M"][k]), drawn["epsilon"][k], drawn["delta"][k]

@@ -19,7 +19,7 @@ import numpy as np
 from dpnoise.allocation.allocate import allocate
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.checks import Outcome, equal, read_checks, run_checks
+from dpnoise_papers.checks import Outcome, equal, log_uniform, read_checks, run_checks
 from dpnoise_papers.inid_2024.tables.profiles import gini, profile
 from dpnoise_papers.inid_2024.theory import (
     bisection,
@@ -28,7 +28,7 @@ from dpnoise_papers.inid_2024.theory import (
     optimum,
     privacy,
 )
-from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities, log_uniform
+from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities
 
 if TYPE_CHECKING:
     import pandas as pd
