@@ -20,3 +20,10 @@ def test_default_is_within_one_percent_of_every_joint_mechanism(ball, epsilon, d
     for family in JOINT:
         other = best(ball, epsilon=epsilon, delta=delta, family=family)
         assert found.variance <= 1.01 * other.variance
+
+
+def test_noise_that_is_only_looked_at_may_be_out_of_its_range():
+    """Whether to search is seen from staircases, which have none for such a share of epsilon."""
+    found = best(AtMost(2, of=4), epsilon=2000.0)
+    assert found.name == "K-norm"
+    assert 1.0 <= 2000.0 * found.noise.scale <= 1.0 + 1e-9

@@ -78,3 +78,22 @@ def test_no_value_is_above_its_envelope(noise, form, size, rate):
     bound = line.envelope(u, 1.0)
     assert np.all(later <= bound + 1e-12)
     assert np.all(np.diff(bound) <= 0.0)
+
+
+def test_the_profile_of_the_continuous_part_is_the_integral():
+    pair = pair_of(Kind(2.0, 0.3, LAPLACE), REMOVED)
+    loss, q, m = loss_of(pair, -math.inf, 1.0), 0.3, 0.5
+    found, error, slope = loss.continuous_delta(np.array([-0.05, 0.0, 0.1, 1.0]))
+
+    def term(y, x):
+        one, two = samples.densities(LAPLACE, REMOVED, m, q, y, at=0.5 * m)
+        return (one - math.exp(x) * two) / 2
+
+    for k, x in enumerate((-0.05, 0.0, 0.1, 1.0)):
+        inner = (math.exp(x) - 1) / q + 1
+        low = min(max((math.log(inner) + m) / 2, 0.0), m)
+        reference = float(acb.integral(lambda y, _, x=x: term(y, x), low, m).real)
+        assert abs(found[k] - reference) <= error[k] + 1e-14
+        assert error[k] <= 1e-12
+    assert np.all(np.diff(found) <= 0.0)
+    assert np.all(slope >= 0.0)
