@@ -19,14 +19,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
-from dpnoise.certificates.checker import (
-    CHECKER,
-    COMPOSED,
-    ERRORS,
-    MOST_TIMES,
-    check,
-    enclosure,
-)
+from dpnoise.certificates.checker import CHECKER, COMPOSED, ERRORS, MOST_TIMES, check, enclosure
 from dpnoise.certificates.codec import (
     DIGEST,
     MOST_BYTES,

@@ -351,13 +351,7 @@ def maximum_loss(
 
 
 def second_moment_scales(
-    features: int,
-    *,
-    noise: str,
-    allocation: str,
-    neighbouring: str,
-    epsilon: float,
-    delta: float,
+    features: int, *, noise: str, allocation: str, neighbouring: str, epsilon: float, delta: float
 ) -> tuple[float, float]:
     """Scales of the noise on and off the diagonal that keep a privacy budget, rounded up.
 

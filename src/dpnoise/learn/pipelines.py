@@ -405,12 +405,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         problems = Problems(type(self).__name__)
         rank = data.shape[1] if self.n_components is None else self.n_components
         settings = ReleaseSettings(
-            self.epsilon,
-            self.delta,
-            self.noise,
-            self.allocation,
-            self.relation,
-            self.max_samples,
+            self.epsilon, self.delta, self.noise, self.allocation, self.relation, self.max_samples
         )
         settings.check(problems, data.shape, rank, rank_name="n_components")
         problems.number("bound", self.bound, low=1e-50, high=1e50)

@@ -67,11 +67,7 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
 
 
 def _found(
-    request: Request,
-    methods: Iterable[Method],
-    *,
-    every: bool,
-    rivals: Sequence[Mechanism] = (),
+    request: Request, methods: Iterable[Method], *, every: bool, rivals: Sequence[Mechanism] = ()
 ) -> tuple[list[Mechanism], dict[str, str]]:
     """What mechanisms find for a request, and why others find nothing.
 

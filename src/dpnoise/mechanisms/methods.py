@@ -409,9 +409,7 @@ def composed_delta(mu: Array, epsilon: float, spent: Array) -> Array:
     return beside_response(first, second, spent)
 
 
-def _sorted_factors(
-    request: Request,
-) -> tuple[list[IntArray], Array, Array, Array]:
+def _sorted_factors(request: Request) -> tuple[list[IntArray], Array, Array, Array]:
     """Factors in falling order of v / k: their parts, V, k, and their share of Gaussian noise."""
     parts, unit = request.parts, request.unit
     V = parts.sums(request.weights * request.sensitivity.mean_square) / unit**2

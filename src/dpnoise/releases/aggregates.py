@@ -81,10 +81,7 @@ def _smallest(
 
 
 def count(
-    records: ArrayLike | None,
-    contribution: int,
-    grouping: Grouping,
-    request: ReleaseRequest,
+    records: ArrayLike | None, contribution: int, grouping: Grouping, request: ReleaseRequest
 ) -> Released:
     """The private number of records."""
     problems = Problems("release.count")
@@ -240,12 +237,7 @@ def _exact_sum(steps: Array) -> int:
     return int(upper.astype(np.int64).sum()) * 2**27 + int(lower.astype(np.int64).sum())
 
 
-def _released(
-    exact: Fraction,
-    sensitivity: float,
-    request: ReleaseRequest,
-    noun: str,
-) -> Released:
+def _released(exact: Fraction, sensitivity: float, request: ReleaseRequest, noun: str) -> Released:
     """An exact rational number with continuous noise."""
     from dpnoise.releases.continuous import Uniform, multiple  # noqa: PLC0415 - brings flint
 
@@ -271,10 +263,7 @@ def _released(
 
 
 def quantile(
-    values: ArrayLike,
-    q: float,
-    bounds: tuple[float, float],
-    request: ReleaseRequest,
+    values: ArrayLike, q: float, bounds: tuple[float, float], request: ReleaseRequest
 ) -> Released:
     """The private quantile at q."""
     problems = Problems("release.quantile")

@@ -279,11 +279,7 @@ def _unit(known: Bounds, step: Array) -> float:
 
 
 def _noisy_multiples(
-    sums: list[int],
-    units: list[float],
-    found: Mechanism,
-    step: Array,
-    entropy: Entropy,
+    sums: list[int], units: list[float], found: Mechanism, step: Array, entropy: Entropy
 ) -> Array:
     """Integers times units plus noise, on the grid of each."""
     wholes, rests = [], []

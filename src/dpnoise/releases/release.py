@@ -177,12 +177,7 @@ class Release:
         (True, (4,))
         """
         return linear(
-            x,
-            found,
-            non_negative=non_negative,
-            budget=budget,
-            label=label,
-            entropy=self._entropy,
+            x, found, non_negative=non_negative, budget=budget, label=label, entropy=self._entropy
         )
 
     def count(

@@ -136,13 +136,7 @@ def unknown_histogram(
     )
     value = labelled_cells(values, numbers, categories=labels)
     return Released(
-        value,
-        noise,
-        entry,
-        sentence,
-        categories=tuple(labels),
-        threshold=threshold,
-        **request.said,
+        value, noise, entry, sentence, categories=tuple(labels), threshold=threshold, **request.said
     )
 
 

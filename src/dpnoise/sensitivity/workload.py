@@ -619,11 +619,7 @@ class Workload(Sensitivity):
         problems = Problems(_SUBJECT)
         check_size(problems, "factor", factor)
         problems.raise_if_any()
-        more: Any = {
-            "at_most": self.at_most,
-            "exactly": self.exactly,
-            "relation": self.relation,
-        }
+        more: Any = {"at_most": self.at_most, "exactly": self.exactly, "relation": self.relation}
         return type(self)(self.W * factor, **more)
 
 
