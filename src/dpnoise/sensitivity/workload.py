@@ -167,8 +167,7 @@ class Workload(Sensitivity):
                 problems.add(text)
             _check_memory(problems, W.nnz, W.shape[1])
         problems.raise_if_any()
-        object.__setattr__(self, "W", W)
-        object.__setattr__(self, "at_most", int(self.at_most))
+        vars(self).update(W=W, at_most=int(self.at_most))
         expected = "few enough cells that their differences can be listed (4096 at most)"
         problems.require(self.cells.vertices() is not None, "n and at_most", expected, self)
         problems.raise_if_any()

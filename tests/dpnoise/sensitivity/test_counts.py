@@ -36,7 +36,7 @@ from dpnoise import (
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.optimality.certificates import unconditional
 from dpnoise.optimality.floor import floor
-from dpnoise.sensitivity.cut_cube import add_remove_moments, cut_cubes, replace_one_moments
+from dpnoise.sensitivity.differences import cut_cubes, volume_moments
 from for_all import for_all
 
 PAGE = (Path(__file__).parents[3] / "docs" / "sensitivity.md").read_text(encoding="utf-8")
@@ -163,8 +163,7 @@ def test_sets_that_are_balls(K):
         assert (given.log_volume, given.mean_square[0]) == (other.log_volume, other.mean_square[0])
         assert (given.mean_abs[0], given.facet_share) == (other.mean_abs[0], 0.5)
         # The general integers say the same.
-        kind = add_remove_moments if given.relation == ADDED else replace_one_moments
-        moments = kind(given.m, K)
+        moments = volume_moments(given.m, K, added=given.relation == ADDED)
         if K > 1:
             log_volume = K * math.log(2.0) + math.log(moments.total) - math.lgamma(K + 1)
             assert log_volume == pytest.approx(other.log_volume, rel=1e-12, abs=1e-12)
@@ -215,7 +214,7 @@ def test_integrals_over_cut_cubes_in_two_ways(m, K):
 @for_all(("m", "K"), [(1, 4), (2, 5), (3, 5), (5, 5), (9, 9), (4, 11)])
 def test_moments_are_the_sums_over_the_signs(m, K):
     """In fractions: orthants with j positive entries are joins or products of two cut cubes."""
-    add, rep = add_remove_moments(m, K), replace_one_moments(m, K)
+    add, rep = (volume_moments(m, K, added=added) for added in (True, False))
     sums = np.zeros((2, 3), dtype=object)
     for j in range(K + 1):
         (V, first, square), other = (cut(m, j) if j else (Fraction(1), 0, 0)), Fraction(1)
