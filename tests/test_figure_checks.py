@@ -106,9 +106,9 @@ def test_what_is_labelled_and_not_drawn_is_missed():
 
 # Items whose tables take no time on the small settings, need no data and print no numbers.
 QUICK = {
-    "flipped-huber-2023": ("figure-1", "figure-5", "table-1"),
+    "flipped-huber-2023": ("figure-1", "figure-5"),
     "flipped-huber-slides": ("huber-density", "illustrative-values"),
-    "inid-2024": ("algorithm-1", "corollary-6", "theorem-7"),
+    "inid-2024": ("corollary-6", "theorem-7"),
 }
 SPEAKING = [
     (paper, item)

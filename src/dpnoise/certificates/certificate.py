@@ -441,11 +441,8 @@ def certify(
     problems = Problems("certificate")
     claim, times = _claim_of(noise), 1
     if claim is not None:
-        given = [
-            name
-            for name, value in (("sensitivity", sensitivity), ("epsilon", epsilon))
-            if value is not None
-        ]
+        pair: Any = {"sensitivity": sensitivity, "epsilon": epsilon}
+        given = [name for name in pair if pair[name] is not None]
         if given:
             problems.add(f"{', '.join(given)}: expected none beside a result that states them")
         sensitivity, epsilon, times = claim.sensitivity, claim.epsilon, claim.times

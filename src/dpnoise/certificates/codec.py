@@ -35,6 +35,7 @@ from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.accounts import dimension_of
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.base import Sensitivity
@@ -205,7 +206,9 @@ def noise_of(data: Any) -> Any:  # noqa: ANN401
         _require_keys(data, {"W", "noise"})
         workload = Workload(_sparse(data["W"]), relation=ADD_REMOVE)
         inner, n = noise_of(data["noise"]), workload.W.shape[1]
-        _expect(getattr(inner, "dimension", None) == n, f"expected noise for {n} cells", inner)
+        cells = None if isinstance(inner, IntegerNoise) else n
+        good = not isinstance(inner, Noise) and dimension_of(inner) == cells
+        _expect(good, f"expected noise for {n} cells", inner)
         return SummedNoise(workload, inner)
     known = _families()
     names = ", ".join([*known, _INDEPENDENT, _BLOCKS, _SUMMED])

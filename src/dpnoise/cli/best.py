@@ -328,7 +328,7 @@ def profile(family: str, parameters: tuple[str, ...], plot: str | None, **given:
         (upper(e, 6) if delta is not None else repr(e), upper(high, 6), options.lower(low, 6))
         for e, high, low in zip(epsilons, deltas, found.lower.tolist(), strict=True)
     ]
-    request = {name: value for name, value in given.items() if name != "epsilon"}
+    request = {name: given[name] for name in ("sensitivity", "copies", "relation", "delta")}
     data = {"request": {"noise": noise, **request}, "epsilon": epsilons, "delta": deltas}
     data["delta_at_least"] = found.lower
     notes = [neighbours_words(given["relation"], each_words(copies, sensitivity))]

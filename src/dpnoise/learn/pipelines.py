@@ -108,9 +108,9 @@ def _leaks(name: str, step: object) -> Iterator[str]:
     if parts is not None:
         for part, one in parts:
             yield from _leaks(f"{name}{'.' if name else ''}{part}", one)
-    elif not (isinstance(step, str | None) and step in _NOTHING) and not getattr(
-        step, "privacy_preserving", False
-    ):
+        return
+    nothing = isinstance(step, str | None) and step in _NOTHING
+    if not nothing and not getattr(step, "privacy_preserving", False):
         kind = type(step).__name__
         yield f"{name} ({kind})" if name else kind
 

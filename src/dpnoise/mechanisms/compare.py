@@ -13,7 +13,12 @@ from dpnoise._results import EqualByValue, axes_or_new, html_table
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
-from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
+from dpnoise.mechanisms.integers import (
+    ASKED_INTEGER_METHODS,
+    INTEGER_METHODS,
+    SUMMED_METHODS,
+    RoundedNoise,
+)
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
 from dpnoise.mechanisms.repeated import (
@@ -51,7 +56,11 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
     chosen = [method for method in METHODS if family in (None, method.family)]
     rows, left_out = _found(request, chosen, every=every)
     if request.discrete:
-        more = INTEGER_METHODS if family is None else (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
+        more: tuple[Method, ...] = INTEGER_METHODS
+        if request.sensitivity.preimage:
+            more = SUMMED_METHODS
+        elif family is not None:
+            more = (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
         chosen = [method for method in more if family in (None, method.family)]
         rivals = [] if request.integer else rows
         discrete, others = _found(request, chosen, every=every, rivals=rivals)

@@ -25,10 +25,9 @@ import numpy as np
 
 from dpnoise._validation import MAXIMUM_EPSILON
 from dpnoise.joint.base import level_of_each
-from dpnoise.joint.noise import JointNoise
 from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.methods import METHODS
-from dpnoise.mechanisms.noise import IndependentNoise, Mechanism
+from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import ledger_in
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from dpnoise._validation import Problems
-    from dpnoise.joint.base import RealVectorNoise, VectorNoise
+    from dpnoise.joint.base import VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.privacy.odometer.budget import Budget
 
@@ -137,13 +136,6 @@ def smallest(keeps: Callable[[float], bool], start: float, close: float) -> floa
     return high
 
 
-def _scaled(noise: RealVectorNoise, factor: float) -> RealVectorNoise | None:
-    """A factor times noise, where it is of a kind that can be stretched."""
-    if isinstance(noise, IndependentNoise):
-        return replace(noise, scales=factor * noise.scales)
-    return noise.scaled(factor) if isinstance(noise, JointNoise) else None
-
-
 def gaussian_rows(request: Request, account: Account, family: str | None) -> list[Mechanism]:
     """Gaussian noise of the families that are asked for, if there is a delta for it."""
     if family not in (None, *_GAUSSIAN) or request.delta == 0.0:
@@ -159,16 +151,15 @@ def gaussian_rows(request: Request, account: Account, family: str | None) -> lis
         base: Any = None if found is None else found.noise
 
         def keeps(factor: float, base: Any = base) -> bool:  # noqa: ANN401
-            noise = None if base is None else _scaled(base, factor)
+            noise = None if base is None else base.scaled(factor)
             cost = None if noise is None else cost_of(noise, request)
             return cost is not None and account.keeps(cost)
 
         factor = math.inf if base is None else smallest(keeps, math.sqrt(request.times), _CLOSE)
-        noise = None if base is None or factor == math.inf else _scaled(base, factor)
+        noise = None if base is None or factor == math.inf else base.scaled(factor)
         if noise is not None:
-            rows.append(
-                _whole(Mechanism(method.name, noise, request.delta, method.reference, request))
-            )
+            row = Mechanism(method.name, noise, request.delta, method.reference, request)
+            rows.append(_whole(row))
     return rows
 
 
@@ -213,7 +204,7 @@ def pure_rows(
 
 
 LEVEL = 0.95
-_CLOSE_EPSILON = 1e-6  # relative, of epsilon
+_NEAR = 1e-6  # relative, of epsilon
 _MIN_LEVEL = 1e-3  # quantiles close to 0 are not known to 2^-40 of their value
 _MIN_START = 1e-90  # of a search for epsilon
 
@@ -292,14 +283,11 @@ class Accuracy(NamedTuple):
             def keeps(epsilon: float, name: str = name) -> bool:
                 return named(name, epsilon) is not None
 
-            epsilon = smallest(keeps, start, _CLOSE_EPSILON)
+            epsilon = smallest(keeps, start, _NEAR)
             if epsilon == math.inf and start < below:  # noise for so small an epsilon is not there
-                epsilon = smallest(keeps, below, _CLOSE_EPSILON)
+                epsilon = smallest(keeps, below, _NEAR)
             if epsilon < math.inf:
-                best, below = (
-                    named(name, epsilon),
-                    min(epsilon, MAXIMUM_EPSILON) * (1.0 - _CLOSE_EPSILON),
-                )
+                best, below = named(name, epsilon), min(epsilon, MAXIMUM_EPSILON) * (1.0 - _NEAR)
         return best
 
 

@@ -172,12 +172,7 @@ def histogram(
     return _answer(value, noise, entry, promise, categories=tuple(labels), **request.said)
 
 
-def read_labels(
-    problems: Problems,
-    name: str,
-    labels: Any,  # noqa: ANN401
-    values: Any,  # noqa: ANN401
-) -> list[Any]:
+def read_labels(problems: Problems, name: str, labels: Any, values: Any) -> list[Any]:  # noqa: ANN401
     """Public labels that are of the kind of a column; empty where they are refused.
 
     Only types are compared, which are public: whether any record has a label is not.
@@ -330,9 +325,8 @@ def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:
             sums: list[Any] = [arb(0)]
             for fall, size in zip(falls, sizes, strict=True):
                 sums.append(sums[-1] + size * (-ball(fall - smallest)).exp())
-            place = sums[-1] * arb(
-                (2 * uniform.word + 1, -uniform.bits - 1), (1, -uniform.bits - 1)
-            )
+            last = -uniform.bits - 1
+            place = sums[-1] * arb((2 * uniform.word + 1, last), (1, last))
             low, high = 0, len(sizes)
             # ends: halves an interval of integers
             while high - low > 1:
@@ -459,12 +453,7 @@ def _noise_and_rest(epsilon: float, delta: float, moved: int) -> tuple[IntegerNo
     return noise, rest
 
 
-def unknown_histogram(
-    values: Any,  # noqa: ANN401
-    person: Any,  # noqa: ANN401
-    at_most: Any,  # noqa: ANN401
-    request: ReleaseRequest,
-) -> Released:
+def unknown_histogram(values: Any, person: Any, at_most: Any, request: ReleaseRequest) -> Released:  # noqa: ANN401
     """The noisy numbers of persons of the categories that are above the threshold."""
     problems = Problems("release.histogram")
     request.check(problems)

@@ -2,8 +2,9 @@
 
 Answers to a workload come from its table of cells: one release, and all that follows from it. With
 noise for the cells (`SummedNoise`) the table x + N is what is released, on a grid; the answers are
-W (x + N), by post-processing, so that they agree with each other. From independent noise of the
-answers the table of least squares is made, and the answers that agree with it.
+W (x + N), by post-processing, so that they agree with each other. From other noise of the
+answers the table of least squares is made, and the answers that agree with it; answers that are
+rounded to whole numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -260,14 +261,14 @@ class Release:
         problems.require(fits, "shape of x", f"{W.shape[1:]}", table.shape)
         problems.raise_if_any()
         noise: Any = found.noise
-        summed, step = hasattr(noise, "answers"), grid_of(noise)
+        summed, whole, step = hasattr(noise, "answers"), noise.whole, grid_of(noise)
         if summed:
-            fine = float(np.min(step))
+            fine = 1.0 if whole else float(np.min(step))
             most = fine * _MOST_STEPS
             fits = bool(np.all(np.abs(table) <= most))
             problems.require(fits, "x", f"at most {most:g} in every cell", "larger ones")
-            draw = prepared(problems, table, noise.inner, fine)
-            step = 0.5 * fine * np.asarray(abs(W).sum(axis=1)).ravel()
+            draw = prepared(problems, table, noise.inner, None if whole else fine)
+            step = step if whole else 0.5 * fine * np.asarray(abs(W).sum(axis=1)).ravel()
         else:
             draw = prepared(problems, W @ table, noise, None)
         problems.raise_if_any()
@@ -277,8 +278,10 @@ class Release:
         drawn = np.asarray(draw(self._entropy), dtype=float)
         value = noise.answers(drawn) if summed else drawn
         fitted = _fitted(ball.gram, W.T @ value, non_negative)
-        if not summed or non_negative:
+        if non_negative or not (summed or whole):
             value = W @ fitted
+        elif whole:
+            value = np.rint(value).astype(np.int64)
         return ReleasedWorkload(value, noise, entry, found.promise, step, label=label, cells=fitted)
 
     def count(

@@ -336,9 +336,8 @@ class Counts(FewEntries):
         most, share = largest(x)
         share = np.where(np.isinf(most)[..., None], 1.0, share)  # any vector of length 1
         up, down = (self._gauge(np.maximum(part, 0.0)) for part in (share, -share))
-        norm = np.asarray(
-            most / self.each * (up + down if self._is_added else np.maximum(up, down))
-        )
+        both = up + down if self._is_added else np.maximum(up, down)
+        norm = np.asarray(most / self.each * both)
         if not self.exactly:
             return norm
         total = np.sum(np.abs(share), axis=-1)

@@ -182,6 +182,14 @@ def sort_kinds(table: Array) -> Kinds:
     return [(kind, _Rows.of(table, chosen)) for kind, chosen in kinds if chosen.any()]
 
 
+def integrate(table: Array, s: ComplexArray) -> tuple[ComplexArray, Array]:
+    """Integrals over stretches, rows like `loss.NoiseStretch`, and bounds on their errors.
+
+    Both have shape (stretches, points); Re s zeta - psi must have no great positive values.
+    """
+    return integrate_kinds(sort_kinds(table), np.zeros((len(table), 1)), s)
+
+
 def integrate_kinds(
     kinds: Kinds,
     peak: Array,
@@ -239,6 +247,8 @@ class LossTransform:
     mu^2 over all Gaussian coordinates. `evaluations` counts the integrals over stretches and atoms
     asked for so far, and so many more for each call, for estimates of time.
     """
+
+    orders = 2  # of atoms that may be subtracted
 
     def __init__(
         self, losses: Sequence[CoordinateLoss], copies: Sequence[int], gaussian: float

@@ -68,8 +68,8 @@ class OnLine(Protocol):
 class TrapezoidPlan(NamedTuple):
     """Points of a trapezoidal rule.
 
-    With `level` 1 the atoms are subtracted from the transform, and a Gaussian loss of variance
-    `blur` = a^2 or 0 is added. `period` is the distance P of the aliases and `points` the
+    `level` orders of atoms, 0, 1 or 2, are subtracted from the transform, and a Gaussian loss of
+    variance `blur` = a^2 or 0 is added. `period` is the distance P of the aliases and `points` the
     number of points with u > 0. `tail` bounds what lies beyond the last one, `density_tail` the
     same for blur times the density.
     """
@@ -87,16 +87,23 @@ def log_payoff(c: Array) -> Array:
     return -c * np.log1p(1.0 / c) - np.log1p(c)
 
 
-def _more(order: Array) -> Array:
-    """e^x - 1, infinite beyond x = 300: a bound on (A + E)^K - A^K over A^K for x = K E / A."""
-    return np.where(order > 300.0, math.inf, np.expm1(np.minimum(order, 300.0)))
+def _expansion(order: Array, level: int) -> Array:
+    """e^x less its first `level` terms, and infinity beyond x = 300.
+
+    It bounds (A + E)^K less its first terms in E, over A^K, for x = K E / A.
+    """
+    x = np.minimum(order, 300.0)
+    rest = np.expm1(x)
+    if level == 2:
+        rest = np.where(x < 1e-3, 0.5 * x * x * np.exp(x), rest - x)
+    return np.where(order > x, math.inf, rest)
 
 
 class Rule:
     """The rule on the line through c.
 
-    `bend` is roughly the second derivative of log M at c, and `removable` whether atoms may be
-    subtracted.
+    `bend` is roughly the second derivative of log M at c, and `removable` whether orders of atoms
+    may be subtracted.
     """
 
     def __init__(
@@ -155,7 +162,7 @@ class Rule:
         return np.exp(np.minimum(np.logaddexp(*sides), 700.0)) * _MARGIN
 
     def _prepare_tail(self, removable: bool) -> None:
-        """Bounds on the transform beyond each u of a grid, with and without the atoms."""
+        """Bounds on the transform beyond each u of a grid, with 0, 1 or 2 orders removed."""
         self.u = u = 0.3 / self.spread * _RATIO ** np.arange(float(_TAIL_STEPS))
         copies, atoms = self.transform.copies, self.line.atoms
         fall = self.line.envelope(u)
@@ -165,16 +172,17 @@ class Rule:
         if removable and atoms.min() > _MIN_SHARE:
             scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
             order = copies @ (fall / atoms)
-            levels.append(np.minimum(scale * _more(order), levels[0]))
-            self._turns.append(self._turning(fall[0] / atoms[0]))
+            for level in range(1, self.transform.orders + 1):
+                levels.append(np.minimum(scale * _expansion(order, level), levels[0]))
+                self._turns.append(self._turning(level, fall[0] / atoms[0]))
         gaussian = np.exp(-0.5 * self.transform.gaussian * u * u)
         self._levels = [level * gaussian for level in levels]
 
-    def _turning(self, fall: Array) -> Array:
+    def _turning(self, level: int, fall: Array) -> Array:
         """By how much less the bounds are on average where the atoms turn.
 
         Two atoms have the modulus Q(u) = |a_1 + a_2 e^(i u (v_2 - v_1))| / (a_1 + a_2), which
-        the bounds of `_more` take as 1. Its mean over a period is at most that over
+        the bounds of `_expansion` take as 1. Its mean over a period is at most that over
         steps of half a period, each by its greater end.
         """
         atoms, copies = self.transform.atoms, float(self.transform.copies[0])
@@ -188,7 +196,7 @@ class Rule:
         turned = np.maximum(turned, 1e-9)[:, None]
         whole = np.exp(copies * np.minimum(np.log(turned + fall), 300.0 / copies))
         power = np.maximum(np.exp(copies * np.log(turned)), 1e-300)
-        parts = np.minimum(power * _more(copies * fall / turned), whole)
+        parts = np.minimum(power * _expansion(copies * fall / turned, level), whole)
         return np.divide(parts.mean(axis=0), parts[0], out=np.ones_like(fall), where=parts[0] > 0)
 
     @property
@@ -327,6 +335,9 @@ def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, A
     else:
         size_atoms, phase_atoms = _log_power(atoms, copies)
         removed = np.exp(size_atoms + 1j * (phase_atoms + turn))
+        if level == 2:
+            ratio = continuous / np.where(atoms == 0.0, 1e-300, atoms)
+            removed = removed * (1.0 + copies @ ratio)
         factor = factor - removed
         modulus, doubt = np.abs(atoms) + np.abs(continuous), 2.0 * doubt
     log_low = copies @ np.log(np.maximum(modulus, 1e-300)) - 0.5 * gaussian * u * u
