@@ -29,10 +29,9 @@ def address(tmp_path_factory):
     given = os.environ.get("DPNOISE_REPORT")
     if given:
         return Path(given).resolve().as_uri()
-    config, folders = run(tmp_path_factory.mktemp("run"))
-    text = report(config, folders, published="published", choices="docs/choices.md")
-    write_text(text, folders.page)
-    return folders.page.as_uri()
+    made = run(tmp_path_factory.mktemp("run"))
+    write_text(report(made), made.page_for_reviewers)
+    return Path(made.page_for_reviewers).as_uri()
 
 
 @pytest.fixture(scope="module")

@@ -83,14 +83,41 @@ class Account(NamedTuple):
         share = self.left / request.times * (1.0 - 2.0**-48)
         return replace(request, epsilon=share, delta=0.0, times=1)
 
+    def epsilon_of(self, row: Mechanism) -> float:
+        """The epsilon of all releases of a row together, at the delta that was asked for."""
+        return self.exact.epsilon_of(_total(row), row.request.delta)
+
     def certified(self, row: Mechanism) -> Mechanism:
         """A row with what is known of the delta of all releases together."""
         request = row.request
-        total = Ledger().plus(row.spending(), request.times)
-        delta = self.exact.delta_of(total, request.epsilon, request.delta)
+        delta = self.exact.delta_of(_total(row), request.epsilon, request.delta)
         return replace(row, delta=min(delta, request.delta))
 
 
+<<<<<<< HEAD
+=======
+def _total(row: Mechanism) -> Ledger:
+    """What all releases of a row cost, by the noise alone."""
+    cost = cost_of(row.noise, row.request)
+    assert cost is not None  # noqa: S101  (or it was not found)
+    return Ledger().plus(cost, row.times)
+
+
+def repeated(
+    request: Request,
+    account: Account,
+    family: str | None,
+    without_delta: Callable[[Request], Sequence[Mechanism]],
+) -> list[Mechanism]:
+    """Noise for `request.times` releases, the one of least error among it.
+
+    `without_delta` finds noise for a request, best first.
+    """
+    rows = gaussian_rows(request, account, family)
+    return [*rows, *pure_rows(request, account, rows, without_delta)]
+
+
+>>>>>>> main
 def first_of(request: Request, rows: Sequence[Mechanism]) -> Mechanism:
     """The row of the least error; RuntimeError if there is none."""
     if not rows:

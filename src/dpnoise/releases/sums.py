@@ -102,10 +102,11 @@ def _summed_step(noise: SummedNoise) -> float:
 def _summed(
     problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None, *, rounds: bool
 ) -> Callable[[Entropy], Any]:
-    """The draw of answers W x plus W N, N rounded to a grid that divides 1; `rounds` the sums.
+    """The draw of answers W x plus W N, N rounded to a grid that divides 1.
 
     Cells change by whole numbers e, so that W e + W round(N) = W round(e + N): the answers hide
-    what a rounded table hides. Nothing is rounded after that; sums beyond 2^53 steps are clipped.
+    what a rounded table hides. With `rounds` the sums are rounded to integers; those beyond 2^53
+    steps are clipped.
     """
     W = noise.workload.questions
     answers = read_values(problems, values)
