@@ -547,20 +547,11 @@ def noise_for_several(
         except RuntimeError:
             return []
 
-<<<<<<< HEAD
     rows = gaussian_rows(request, account, family)
     found = first_of(request, [*rows, *pure_rows(request, account, rows, without_delta)])
-    if budget is None:
-        return account.certified(found)
-    total = Ledger().plus(found.spending(), request.times)
-    epsilon = account.exact.epsilon_of(total, request.delta)
-    return replace(found, request=replace(request, epsilon=epsilon))
-=======
-    found = first_of(request, repeated(request, account, family, without_delta))
     if budget is not None:
         found = replace(found, request=replace(request, epsilon=account.epsilon_of(found)))
     return account.certified(found)
->>>>>>> main
 
 
 def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Comparison:

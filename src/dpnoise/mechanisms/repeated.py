@@ -94,8 +94,6 @@ class Account(NamedTuple):
         return replace(row, delta=min(delta, request.delta))
 
 
-<<<<<<< HEAD
-=======
 def _total(row: Mechanism) -> Ledger:
     """What all releases of a row cost, by the noise alone."""
     cost = cost_of(row.noise, row.request)
@@ -103,21 +101,6 @@ def _total(row: Mechanism) -> Ledger:
     return Ledger().plus(cost, row.times)
 
 
-def repeated(
-    request: Request,
-    account: Account,
-    family: str | None,
-    without_delta: Callable[[Request], Sequence[Mechanism]],
-) -> list[Mechanism]:
-    """Noise for `request.times` releases, the one of least error among it.
-
-    `without_delta` finds noise for a request, best first.
-    """
-    rows = gaussian_rows(request, account, family)
-    return [*rows, *pure_rows(request, account, rows, without_delta)]
-
-
->>>>>>> main
 def first_of(request: Request, rows: Sequence[Mechanism]) -> Mechanism:
     """The row of the least error; RuntimeError if there is none."""
     if not rows:
