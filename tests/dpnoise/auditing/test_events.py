@@ -1,6 +1,7 @@
 """Events on the lattice of outputs, and wrong samplers that an audit must find."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_the_frequencies_by_which_events_are_chosen_are_those_of_the_events():
                 continue
             counts = event.counts(runs, runs)
             assert counts == (some.hits[0][place], some.hits[1][place])
-            other = some.event(place, swapped=True)
+            other = replace(event, swapped=True)
             assert other.counts(runs, runs) == counts[::-1]
             assert event.words(()) == other.words(())
     assert kinds == {BitEvent, SeenEvent, StepEvent}

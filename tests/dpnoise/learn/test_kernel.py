@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpnoise.learn import kernel
+from dpnoise.learn import cd as kernel
 from dpnoise.learn.problem import in_rows
 
 

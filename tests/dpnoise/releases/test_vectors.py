@@ -11,7 +11,7 @@ from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import KNorm, Staircase2D
-from dpnoise.releases import vectors
+from dpnoise.releases import continuous as vectors
 from dpnoise.sensitivity.spheroid import Spheroid
 from exact_release import entropy, seeded
 

@@ -34,7 +34,7 @@ from dpnoise import (
     verify,
 )
 from dpnoise.optimality.certificates import unconditional
-from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments
+from dpnoise.sensitivity.differences import volume_moments
 from for_all import for_all
 from refusals import names_every_problem
 
@@ -130,8 +130,7 @@ def test_sets_that_are_balls(K):
         assert (given.log_volume, given.mean_square[0]) == (other.log_volume, other.mean_square[0])
         assert (given.mean_abs[0], given.facet_share) == (other.mean_abs[0], 0.5)
         # The general integers say the same.
-        kind = add_remove_moments if given.relation == ADDED else replace_one_moments
-        moments = kind(given.m, K)
+        moments = volume_moments(given.m, K, added=given.relation == ADDED)
         if K > 1:
             log_volume = K * math.log(2.0) + math.log(moments.total) - math.lgamma(K + 1)
             assert log_volume == pytest.approx(other.log_volume, rel=1e-12, abs=1e-12)
@@ -170,7 +169,7 @@ def cut(m, j):
 @for_all(("m", "K"), [(1, 4), (2, 5), (3, 5), (5, 5), (9, 9), (4, 11)])
 def test_moments_are_the_sums_over_the_signs(m, K):
     """In fractions: orthants with j positive entries are joins or products of two cut cubes."""
-    add, rep = add_remove_moments(m, K), replace_one_moments(m, K)
+    add, rep = (volume_moments(m, K, added=added) for added in (True, False))
     sums = np.zeros((2, 3), dtype=object)
     for j in range(K + 1):
         (V, first, square), other = (cut(m, j) if j else (Fraction(1), 0, 0)), Fraction(1)
