@@ -273,18 +273,18 @@ def read_sensitivity(given: dict[str, Any], rows: int | None = None) -> Sensitiv
 
 def _set(kind: str, given: dict[str, Any]) -> Sensitivity:
     """The sensitivity set of one kind; ValueError if something is out of range."""
-    import dpnoise  # noqa: PLC0415  (its names are imported on first use)
+    from dpnoise import sensitivity as sets  # noqa: PLC0415  (names are imported on first use)
 
     relation = given["relation"] if given["relation"] in RELATIONS else None
     value, of, each = given[kind], given["of"], 1.0 if given["each"] is None else given["each"]
     if kind == "counts":
         people = {"exactly": given["exactly"], "whole": not given["amounts"]}
-        return dpnoise.Counts(value, of, each, **people, relation=relation or RELATIONS[-1])
+        return sets.Counts(value, of, each, **people, relation=relation or RELATIONS[-1])
     if kind == "sensitivity":
-        return dpnoise.as_sensitivity(given["numbers"]).stating(relation)
+        return sets.as_sensitivity(given["numbers"]).stating(relation)
     if kind == "at_most":
-        return dpnoise.AtMost(value, of, each, relation=relation)
-    balls: dict[str, Any] = {"l1": dpnoise.L1, "l2": dpnoise.L2, "linf": dpnoise.LInf}
+        return sets.AtMost(value, of, each, relation=relation)
+    balls: dict[str, Any] = {"l1": sets.L1, "l2": sets.L2, "linf": sets.LInf}
     found: Sensitivity = balls[kind](value, of, relation=relation)
     return found
 
