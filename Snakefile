@@ -7,7 +7,7 @@
 #   snakemake --cores 2 results/inid-2024/table-3.csv      one file, with what it needs
 #   snakemake --cores 2 --configfile config.quick.yaml     a small run, in quick/
 #
-# <paper>/items.py lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
+# <paper>/items.yaml lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
 # Settings of --configfile and --config need their own folder (--config folder=runs/mine). A
 # job is told its settings and a digest of its code: it runs again when one of them changes.
 import os

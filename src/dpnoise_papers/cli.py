@@ -229,7 +229,7 @@ def compare(old: str, new: str, ignore: tuple[str, ...]) -> int:
 @click.option("--seed", type=int, help="Of the draw.  [random, and printed]")
 @click.option("--cores", type=int, default=2, help="Number of processes.")
 @click.option(
-    "--mutate", is_flag=True, help="Change each claim and its cells: verdicts must change."
+    "--mutate", is_flag=True, help="Change the cells of each claim: verdicts must change."
 )
 def verify(
     files: tuple[str, ...],
@@ -242,7 +242,7 @@ def verify(
 ) -> int:
     """Recompute a random part of the claims; 1 where a cell disagrees or nothing was recomputed.
 
-    With --mutate change the claims and their cells instead; 1 where a verdict stays without reason.
+    With --mutate change the cells behind them instead; 1 where a verdict stays without reason.
     """
     seed = int(time.time()) % 2**32 if seed is None else seed
     if mutate:

@@ -44,7 +44,7 @@ def _graph() -> grimp.ImportGraph:
 
 
 def code_inputs(script: str, *functions: str) -> list[str]:
-    """Sorted files of the modules behind a script and the functions that it calls.
+    """Sorted files of the modules behind a script and functions, with the statements beside them.
 
     Functions are full dotted names; paths are relative to the folder of the sources. ValueError if
     a module does not exist.
@@ -53,7 +53,10 @@ def code_inputs(script: str, *functions: str) -> list[str]:
     modules = {*_imports(script), *(name.rpartition(".")[0] for name in functions)}
     if unknown := sorted(modules - graph.modules):
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")
-    return sorted(map(_path, modules.union(*map(graph.find_upstream_modules, modules))))
+    files = set(map(_path, modules.union(*map(graph.find_upstream_modules, modules))))
+    beside = {one for path in files for one in (SOURCE / path).parent.glob("*.yaml")}
+    tables = {one for one in beside if one.name != "items.yaml"}  # which declares other jobs too
+    return sorted(files | {one.relative_to(SOURCE).as_posix() for one in tables})
 
 
 @cache

@@ -86,7 +86,7 @@ class Run:
         self.sources = Sources(config)
         self.missing = self.sources.missing()
         if unknown := ", ".join(name for name in config.items if name not in self.items):
-            raise ValueError(f"config: items: expected some of `items.py`, got {unknown}")
+            raise ValueError(f"config: items: expected some of `items.yaml`, got {unknown}")
         if config.items:
             self.items = {key: self.items[key] for key in self._behind(config.items)}
 

@@ -34,6 +34,7 @@ from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.accounts import dimension_of
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.base import Sensitivity
@@ -204,7 +205,8 @@ def noise_of(data: Any) -> Any:  # noqa: ANN401
         _require_keys(data, {"W", "noise"})
         workload = Workload(_sparse(data["W"]), relation=ADD_REMOVE)
         inner = noise_of(data["noise"])
-        if getattr(inner, "dimension", None) != workload.W.shape[1]:
+        cells = None if isinstance(inner, IntegerNoise) else workload.W.shape[1]
+        if isinstance(inner, Noise) or dimension_of(inner) != cells:
             message = f"expected noise for {workload.W.shape[1]} cells, got {inner!r}"
             raise ValueError(message)
         return SummedNoise(workload, inner)

@@ -14,12 +14,16 @@ from dpnoise._validation import Problems
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.accuracy import LEVEL, read_accuracy
-from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
+from dpnoise.mechanisms.integers import (
+    ASKED_INTEGER_METHODS,
+    INTEGER_METHODS,
+    SUMMED_METHODS,
+    RoundedNoise,
+)
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
 from dpnoise.mechanisms.repeated import Account, first_of, gaussian_rows, pure_rows, repeated
 from dpnoise.mechanisms.request import SUBJECT, Request, read_request
-from dpnoise.privacy.odometer.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +49,11 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
     chosen = [method for method in METHODS if family in (None, method.family)]
     rows, left_out = _found(request, chosen, every=every)
     if request.discrete:
-        more = INTEGER_METHODS if family is None else (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
+        more: tuple[Method, ...] = INTEGER_METHODS
+        if request.sensitivity.preimage:
+            more = SUMMED_METHODS
+        elif family is not None:
+            more = (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
         chosen = [method for method in more if family in (None, method.family)]
         rivals = [] if request.integer else rows
         discrete, others = _found(request, chosen, every=every, rivals=rivals)
@@ -551,11 +559,9 @@ def _repeated(
             return []
 
     found = first_of(request, repeated(request, account, family, without_delta))
-    if budget is None:
-        return account.certified(found)
-    total = Ledger().plus(found.spending(), request.times)
-    epsilon = account.exact.epsilon_of(total, request.delta)
-    return replace(found, request=replace(request, epsilon=epsilon))
+    if budget is not None:
+        found = replace(found, request=replace(request, epsilon=account.epsilon_of(found)))
+    return account.certified(found)
 
 
 def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Comparison:

@@ -37,6 +37,7 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.methods import DELTA_USED, LITTLE, MOST_KINDS, UP, shared_epsilon
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import Found, Method
+from dpnoise.mechanisms.summed import cells_summed
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import (
@@ -501,6 +502,16 @@ INTEGER_METHODS = (
         "Geng & Viswanath 2016",
         staircase_with_delta,
         moves_several,
+    ),
+)
+
+# For linear questions with whole numbers.
+SUMMED_METHODS = (
+    Method(
+        "discrete cells, summed",
+        "cells",
+        _CANONNE,
+        partial(cells_summed, kinds=(discrete_gaussian, discrete_laplace)),
     ),
 )
 

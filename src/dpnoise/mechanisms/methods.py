@@ -60,6 +60,7 @@ other partitions may be better.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -223,9 +224,12 @@ def is_searched(family: str, request: Request) -> bool:
         return (1.0 + 2.0 / request.epsilon) * rise < LITTLE
     if family in _BETWEEN and request.moved > 1 and not request.sensitivity.convex:
         # Where neither Laplace nor Gaussian noise is far better, it is better than both.
-        found = [gaussian(request), staircase(request)]
-        values = [request.mean(one.noise.var()) for one in found if one is not None]
-        return len(values) < len(found) or max(values) > _NEITHER * min(values)
+        values = []
+        for find in (gaussian, staircase):
+            with suppress(ValueError, RuntimeError, ArithmeticError):  # a budget out of its range
+                if (one := find(request)) is not None:
+                    values.append(request.mean(one.noise.var()))
+        return len(values) < 2 or max(values) > _NEITHER * min(values)
     return (request.moved > 1) != (family == "subbotin")
 
 

@@ -18,10 +18,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise.joint.noise import JointNoise
 from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.methods import METHODS
-from dpnoise.mechanisms.noise import IndependentNoise, Mechanism
+from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import ledger_in
@@ -29,7 +28,7 @@ from dpnoise.privacy.odometer.releases import ledger_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dpnoise.joint.base import RealVectorNoise, VectorNoise
+    from dpnoise.joint.base import VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.privacy.odometer.budget import Budget
 
@@ -76,12 +75,22 @@ class Account(NamedTuple):
         share = self.left / request.times * (1.0 - 2.0**-48)
         return replace(request, epsilon=share, delta=0.0, times=1)
 
+    def epsilon_of(self, row: Mechanism) -> float:
+        """The epsilon of all releases of a row together, at the delta that was asked for."""
+        return self.exact.epsilon_of(_total(row), row.request.delta)
+
     def certified(self, row: Mechanism) -> Mechanism:
         """A row with what is known of the delta of all releases together."""
         request = row.request
-        total = Ledger().plus(row.spending(), request.times)
-        delta = self.exact.delta_of(total, request.epsilon, request.delta)
+        delta = self.exact.delta_of(_total(row), request.epsilon, request.delta)
         return replace(row, delta=min(delta, request.delta))
+
+
+def _total(row: Mechanism) -> Ledger:
+    """What all releases of a row cost, by the noise alone."""
+    cost = cost_of(row.noise, row.request)
+    assert cost is not None  # noqa: S101  (or it was not found)
+    return Ledger().plus(cost, row.times)
 
 
 def repeated(
@@ -143,13 +152,6 @@ def smallest(keeps: Callable[[float], bool], start: float, close: float) -> floa
     return high
 
 
-def _scaled(noise: RealVectorNoise, factor: float) -> RealVectorNoise | None:
-    """A factor times noise, where it is of a kind that can be stretched."""
-    if isinstance(noise, IndependentNoise):
-        return replace(noise, scales=factor * noise.scales)
-    return noise.scaled(factor) if isinstance(noise, JointNoise) else None
-
-
 def gaussian_rows(request: Request, account: Account, family: str | None) -> list[Mechanism]:
     """Gaussian noise of the families that are asked for, if there is a delta for it."""
     if family not in (None, *_GAUSSIAN) or request.delta == 0.0:
@@ -165,12 +167,12 @@ def gaussian_rows(request: Request, account: Account, family: str | None) -> lis
         base: Any = None if found is None else found.noise
 
         def keeps(factor: float, base: Any = base) -> bool:  # noqa: ANN401
-            noise = None if base is None else _scaled(base, factor)
+            noise = None if base is None else base.scaled(factor)
             cost = None if noise is None else cost_of(noise, request)
             return cost is not None and account.keeps(cost)
 
         factor = math.inf if base is None else smallest(keeps, math.sqrt(request.times), _CLOSE)
-        noise = None if base is None or factor == math.inf else _scaled(base, factor)
+        noise = None if base is None or factor == math.inf else base.scaled(factor)
         if noise is not None:
             rows.append(
                 _whole(Mechanism(method.name, noise, request.delta, method.reference, request))

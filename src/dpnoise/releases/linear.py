@@ -1,8 +1,9 @@
 """Answers to a workload from its table of cells: one release, and all that follows from it.
 
 With noise for the cells (`SummedNoise`) the table x + N is what is released, on a grid; the answers
-are W (x + N), by post-processing, so that they agree with each other. From independent noise of the
-answers the table of least squares is made, and the answers that agree with it.
+are W (x + N), by post-processing, so that they agree with each other. From other noise of the
+answers the table of least squares is made, and the answers that agree with it; answers that are
+rounded to whole numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -77,14 +78,14 @@ def linear(
         joined(problems, budget.relation, relation, "the budget and the set")
     good = problems.require(table.shape == W.shape[1:], "shape of x", f"{W.shape[1:]}", table.shape)
     problems.raise_if_any()
-    summed = isinstance(found.noise, SummedNoise)
+    summed, whole = isinstance(found.noise, SummedNoise), found.noise.whole
     step = grid_of(found.noise)
     if summed:
-        fine = float(np.min(step))
+        fine = 1.0 if whole else float(np.min(step))
         fits = good and bool(np.all(np.abs(table) <= fine * _MOST_STEPS))
         problems.require(fits, "x", f"at most {fine * _MOST_STEPS:g} in every cell", "larger ones")
-        draw = prepared(problems, table, found.noise.inner, fine)
-        step = 0.5 * fine * np.asarray(abs(W).sum(axis=1)).ravel()
+        draw = prepared(problems, table, found.noise.inner, None if whole else fine)
+        step = step if whole else 0.5 * fine * np.asarray(abs(W).sum(axis=1)).ravel()
     else:
         draw = prepared(problems, W @ table, found.noise, None)
     problems.raise_if_any()
@@ -94,8 +95,10 @@ def linear(
     drawn = np.asarray(draw(entropy), dtype=float)
     value = found.noise.answers(drawn) if summed else drawn
     fitted = _fitted(ball.gram, W.T @ value, non_negative)  # type: ignore[attr-defined]
-    if not summed or non_negative:
+    if non_negative or not (summed or whole):
         value = W @ fitted
+    elif whole:
+        value = np.rint(value).astype(np.int64)
     return ReleasedWorkload(
         value, found.noise, entry, found.promise, step, label=label, cells=fitted
     )

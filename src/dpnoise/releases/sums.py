@@ -52,10 +52,10 @@ def prepared(
     problems: Problems, values: ArrayLike, noise: object, grid: float | None
 ) -> Callable[[Entropy], Any]:
     """The draw of values plus noise, which is checked now; ValueError names every problem."""
-    if isinstance(noise, SummedNoise):
-        return _summed(problems, values, noise, grid)
     rounds = isinstance(noise, RoundedNoise)
     noise = noise.real if isinstance(noise, RoundedNoise) else noise
+    if isinstance(noise, SummedNoise):
+        return _summed(problems, values, noise, grid, rounds=rounds)
     parts = _read_parts(problems, noise)
     integer = bool(parts) and all(part.is_integer for part in parts)
     read = _read_integers if integer or rounds else read_values
@@ -92,18 +92,26 @@ def prepared(
 
 
 def _summed_step(noise: SummedNoise) -> float:
-    """A power of two, at most 1, that is small beside the noise of every answer."""
+    """A power of two, at most 1, that is small beside the noise of every answer, 1 for integers."""
+    if noise.whole:
+        return 1.0
     sizes = np.asarray(abs(noise.workload.questions).sum(axis=1)).ravel()
     return min(power_below(float(np.min(np.sqrt(noise.var()) / sizes))) / _FINENESS, 1.0)
 
 
 def _summed(
-    problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None
+    problems: Problems,
+    values: ArrayLike,
+    noise: SummedNoise,
+    grid: float | None,
+    *,
+    rounds: bool = False,
 ) -> Callable[[Entropy], Any]:
     """The draw of answers W x plus W N, N rounded to a grid that divides 1.
 
     Cells change by whole numbers e, so that W e + W round(N) = W round(e + N): the answers hide
-    what a rounded table hides. Nothing is rounded after that; sums beyond 2^53 steps are clipped.
+    what a rounded table hides. With `rounds` the sums are rounded to integers; those beyond 2^53
+    steps are clipped.
     """
     W = noise.workload.questions
     answers = read_values(problems, values)
@@ -120,8 +128,8 @@ def _summed(
     fits = bool(np.all((steps == np.rint(steps)) & (np.abs(steps) <= 0.5 * _MOST_STEPS)))
     expected = f"multiples of {step:g} up to {0.5 * _MOST_STEPS * step:g}, as whole numbers are"
     problems.require(fits, "values", expected, "others")
-    nothing = np.zeros((len(steps), W.shape[1]))
-    draw = prepared(problems, nothing, noise.inner, step)
+    nothing = np.zeros((len(steps), W.shape[1]), dtype=np.int64)
+    draw = prepared(problems, nothing, noise.inner, None if noise.whole else step)
     size = float(np.max(abs(W).sum(axis=1)))
 
     def drawn(entropy: Entropy) -> Any:  # noqa: ANN401
@@ -133,14 +141,17 @@ def _summed(
             rows = W.toarray().astype(np.int64).astype(object)
             sums = steps.astype(np.int64).astype(object) + np.array(exact, dtype=object) @ rows.T
             found = np.clip(sums, -int(2 * _MOST_STEPS), int(2 * _MOST_STEPS)).astype(float)
-        return (found * step).reshape(answers.shape)
+        found = (found * step).reshape(answers.shape)
+        return np.rint(found).astype(np.int64) if rounds or noise.whole else found
 
     return drawn
 
 
 def grid_of(noise: object) -> Array:
-    """The step of the default grid of each coordinate of real noise, shape (K,)."""
+    """The step of the default grid of each coordinate, shape (K,); 0 for noise on the integers."""
     problems = Problems("release")
+    if getattr(noise, "whole", False):
+        return np.zeros(noise.dimension)  # type: ignore[attr-defined]  # of vectors
     if isinstance(noise, SummedNoise):
         return np.full(noise.dimension, _summed_step(noise))
     parts = _read_parts(problems, noise)

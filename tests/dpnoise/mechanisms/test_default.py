@@ -35,3 +35,10 @@ def test_nothing_is_searched_where_delta_is_small():
     found = best(L2(1.0, of=3), epsilon=1.0, delta=1e-6)
     assert "truncated K-norm" in found.left_out
     assert "truncated K-norm" not in best(LInf(1.0, of=2), epsilon=0.1, delta=1e-3).left_out
+
+
+def test_noise_that_is_only_looked_at_may_be_out_of_its_range():
+    """Whether to search is seen from staircases, which have none for such a share of epsilon."""
+    found = best(AtMost(2, of=4), epsilon=2000.0)
+    assert found.name == "K-norm"
+    assert 1.0 <= 2000.0 * found.noise.scale <= 1.0 + 1e-9

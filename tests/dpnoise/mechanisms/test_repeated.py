@@ -105,6 +105,24 @@ def test_a_plan_fills_what_is_left():
         budget.spend(budget.plan(VISITS, times=52), times=53)
 
 
+@for_all(("delta", "times"), [(0.05, 1), (0.3, 1), (1e-3, 3), (1e-6, 2)])
+def test_what_a_plan_promises_is_kept_without_what_its_budget_allows(delta, times):
+    """Noise whose largest losses come to more than epsilon needs delta, and says so."""
+    found = Budget(1.0, delta, relation="add-remove").plan(1.0, times, family="laplace")
+    most = times / found.noise.spending_in(found.sensitivity).shares.popitem()[0][0].beta
+    assert (found.delta == 0.0) == (most <= found.epsilon)
+    if times == 1:  # in closed form
+        needed = -math.expm1((found.epsilon - most) / 2.0)
+        assert needed <= found.delta <= delta * (1.0 + 1e-12)
+    for kept in (0.0, found.delta):
+        budget = Budget(found.epsilon, kept, relation="add-remove")
+        if most <= found.epsilon or kept:
+            budget.spend(found, times=times)
+        else:
+            with pytest.raises(BudgetExceededError):
+                budget.spend(found, times=times)
+
+
 def test_a_pure_budget_has_a_plan():
     budget = Budget(1.0, relation="add-remove")
     budget.spend(Laplace(2.0), 1.0)

@@ -6,8 +6,8 @@ With M(s) = E exp(s L) and any c > 0,
                    = 1 / (2 pi) int exp(-s epsilon) M(s) / (s (s + 1)) du,  s = c + i u,
 
 which `trapezoid` evaluates near the saddle point of the integrand. The atoms of the loss do not
-fade along the line. Where that is feasible those of the sum are subtracted from the product of
-transforms and added in closed form. Otherwise
+fade along the line. Where that is feasible the terms of the product of
+transforms with no or one continuous factor are subtracted and added in closed form. Otherwise
 the line is made to fade by one more Gaussian coordinate with mu = a: it can only raise delta,
 and by no more than a^2 e^(a^2 / 8) f_a, where f_a is the inverse transform of
 e^(a^2 s (s + 1) / 2) M(s). docs/vector-privacy.md has the proofs.
@@ -20,6 +20,13 @@ coefficients r_n of (q_0 + q_1 x + q_2 x^2)^K, whose ratios rho_n = r_n / r_(n-1
 
 a recurrence of positive terms for n <= K, and from the other end for the rest.
 
+**Closed form of one continuous loss.** On a stretch of noise values (see `inversion.loss`) zeta is
+monotone, so that (1 - e^(x - zeta))_+ is positive from or up to one point. There the payoff
+integrates to the transform of the rest of the stretch at s = 0 less that at s = -1, with zeta
+counted from x. Where x is known up to a doubt, the profile is taken at x - doubt, the side on which
+it is larger. It is convex in e^x, so that at x + doubt it has fallen by at most e^(2 doubt) - 1
+times its slope there.
+
 **Epsilon** where a log delta is met is found by tangents from a saddle point approximation. Nothing
 rests on that: bounds are taken on either side of what they find.
 """
@@ -27,20 +34,24 @@ rests on that: bounds are taken on either side of what they find.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import special
 
+from dpnoise.privacy.inversion.transform import integrate
 from dpnoise.privacy.inversion.trapezoid import LineTerms, Rule, TrapezoidPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
+    from dpnoise.privacy.inversion.loss import CoordinateLoss, NoiseStretch
     from dpnoise.privacy.inversion.transform import LossTransform
 
     Atoms = Sequence[tuple[float, float]]
+    Profile = Callable[[Array, float], tuple[Array, Array, Array]]
 
 
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
@@ -58,6 +69,7 @@ _SEARCH = np.geomspace(1e-7, 1e13, 41)
 # Relative errors for each coordinate, of a loss and of a mass per unit of its logarithm.
 _VALUE_ERROR = 5e-14
 _MASS_ERROR = 5e-14
+_POINTS = np.array([0.0, -1.0], dtype=complex)
 _LOOSER, _MOST_GAP = 1.5, 100.0  # a gap from the line of another epsilon, beside the gap there
 _LOOSE, _USEFUL = 1e-2, 0.1  # a gap to aim at, where closer ones left more than that
 _STEPS, _FOUND = 12, 1e-4  # of a search by tangents
@@ -157,12 +169,12 @@ class Inversion:
         self._rows = max(transform.rows, len(transform.losses), 1)
         self._added = 0
         self.shares = self._made = Shares()  # of the last answer, and of the last plan
-        groups = [
-            (loss.atoms, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
+        self._groups = [
+            (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
         ]
-        sizes = [number_of_atoms(*group) for group in groups]
+        sizes = [number_of_atoms(loss.atoms, n) for loss, n in self._groups]
         removable = transform.gaussian == 0.0 and 0 < math.prod(map(float, sizes)) <= _MOST_ATOMS
-        self._atomic = combine(groups) if removable else None
+        self._atomic = self._combined() if removable else None
         self._continuous = transform.continuous
         if self._continuous or not removable:
             both = transform.log_real(np.concatenate([_SEARCH, -_SHARES]))
@@ -173,6 +185,11 @@ class Inversion:
                     " hides the result; expected fewer, or noise nearer the sensitivity"
                 )
                 raise ValueError(message)
+
+    def _combined(self, without: int | None = None) -> AtomicLoss:
+        """The atoms of the sum, or of all coordinates but one of a group."""
+        counts = [(loss.atoms, n - (g == without)) for g, (loss, n) in enumerate(self._groups)]
+        return combine([(atoms, n) for atoms, n in counts if n > 0])
 
     def _saddle(self, epsilon: float) -> tuple[float, float]:
         """C > 0 near the saddle point, and the curvature of log M there."""
@@ -234,6 +251,8 @@ class Inversion:
             loose = best is not None and best.gap > _USEFUL
             aim = max(self.rtol * sharpness, _LOOSE if loose else 0.0)
             plan = self._plan(rule, aim * target)
+            if plan.level == 2 and len(closed) == 2:
+                closed.append(self._once(epsilon))
             terms = LineTerms(rule, plan)
             found = self._apply(rule, plan, terms, closed[: 1 + plan.level])
             progress = best is None or found.gap < 0.5 * best.gap
@@ -255,6 +274,8 @@ class Inversion:
     def _again(self, kept: _Kept, epsilon: float, closed: list[tuple[float, float]]) -> LogBounds:
         """Bounds from the line of another epsilon."""
         rule, plan = kept.rule.moved(epsilon), kept.plan
+        if plan.level == 2 and len(closed) == 2:
+            closed.append(self._once(epsilon))
         found = self._apply(rule, plan, kept.terms, closed[: 1 + plan.level])
         self.shares = self._made
         return found
@@ -294,6 +315,17 @@ class Inversion:
             return []
         self._added += len(self._atomic.values)
         return [self._atomic.log_delta(epsilon)]
+
+    def _once(self, epsilon: float) -> tuple[float, float]:
+        """Log delta and its error of the terms with one continuous factor."""
+        self._added += 4 * self._rows * (len(self._atomic.values) if self._atomic else 0)
+        terms = [
+            self._combined(without=g).log_delta_with(_profile_of(loss), epsilon) + np.log(n)
+            for g, (loss, n) in enumerate(self._groups)
+            if loss.stretches
+        ]
+        log_delta, log_error = np.logaddexp.reduce(terms)
+        return float(log_delta), float(log_error)
 
     def _plan(self, rule: Rule, tolerance: float) -> TrapezoidPlan:
         """The cheapest plan that keeps to the tolerance, or comes closest."""
@@ -349,6 +381,72 @@ class Inversion:
         return found
 
 
+def _beyond(cut: NoiseStretch, x: Array) -> Array:
+    """Return, as rows like `cut`, the parts of a stretch on which zeta exceeds x."""
+    psi, zeta = cut[1:4], cut[4:7]
+    start = zeta[0] - x  # zeta at y = 0, from x
+    endless = np.isinf(cut.length)
+    rise = zeta[1] if endless else zeta[1] + 0.5 * cut.length * zeta[2]
+    root = np.sqrt(np.maximum(zeta[1] * zeta[1] - 2.0 * zeta[2] * start, 0.0))
+    slope = abs(zeta[1]) + root
+    # Where zeta is x. If that is at y = 0, zeta may be stationary there: 0 / 0 is 0. With no
+    # slope elsewhere, zeta moves away from x.
+    never = np.where(start == 0.0, 0.0, np.inf)
+    turn = np.divide(2.0 * np.abs(start), slope, out=never, where=slope > 0.0)
+    turn = np.minimum(turn, cut.length)
+    if rise > 0.0:
+        left = np.where(start >= 0.0, 0.0, turn)
+        # An endless stretch on which zeta is linear always has a rest.
+        length = np.full_like(x, np.inf) if endless else cut.length - left
+    else:
+        left = np.zeros_like(x)
+        length = np.where(start > 0.0, turn, 0.0)
+    first = np.where(left > 0.0, 0.0, start)
+    return np.stack(
+        [
+            length,
+            psi[0] + left * (psi[1] + 0.5 * left * psi[2]),
+            psi[1] + left * psi[2],
+            np.full_like(x, psi[2]),
+            first,
+            zeta[1] + left * zeta[2],
+            np.full_like(x, zeta[2]),
+        ],
+        axis=-1,
+    )
+
+
+def continuous_delta(
+    stretches: Sequence[NoiseStretch], x: Array, doubt: float = 0.0
+) -> tuple[Array, Array, Array]:
+    """The profile E (1 - e^(x - L))_+ of the continuous part of a loss at x of any sign.
+
+    Beside it, a bound on its error for all x within `doubt`, to which the error of zeta is added,
+    and minus its derivative at the lowest of them, each of shape (points,).
+    """
+    delta, error, slope = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+    for cut in stretches:
+        off = doubt + _VALUE_ERROR * (np.abs(x) + abs(cut.zeta_0))
+        rows = _beyond(cut, x - off)
+        some = rows[:, 0] > 0.0
+        value, rounding = integrate(rows[some], _POINTS)
+        kept, lost = np.maximum(value.real.T, 0.0)
+        most = np.maximum(kept - lost, 0.0)
+        far = off[some]
+        fall = np.where(far <= 1.0, np.expm1(2.0 * np.minimum(far, 1.0)) * lost, most)
+        half = 0.5 * np.minimum(fall, most)
+        delta[some] += most - half
+        error[some] += rounding.sum(axis=1) + half
+        slope[some] += lost
+    return delta, error, slope
+
+
+def _profile_of(loss: CoordinateLoss) -> Profile:
+    """The profile of the continuous part of a loss."""
+    own: Profile | None = getattr(loss, "continuous_delta", None)  # of losses on samples
+    return own or partial(continuous_delta, loss.stretches)
+
+
 class AtomicLoss(NamedTuple):
     """A sub-probability on finitely many values of the loss, with their log masses.
 
@@ -359,6 +457,16 @@ class AtomicLoss(NamedTuple):
     log_masses: Array
     value_error: float
     mass_error: float
+
+    def log_delta_with(self, profile: Profile, epsilon: float) -> tuple[float, float]:
+        """The logarithms of delta and of a bound on its error, with one continuous loss added."""
+        doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
+        delta, error, _ = profile(epsilon - self.values, doubt)
+        error = error + self.mass_error * (delta + error)
+        with np.errstate(divide="ignore"):  # nothing beyond epsilon
+            terms = np.log(delta), np.log(error)
+        log_delta, log_error = (np.logaddexp.reduce(self.log_masses + term) for term in terms)
+        return float(log_delta), float(log_error)
 
     def log_delta(self, epsilon: float) -> tuple[float, float]:
         """The logarithms of the contribution to delta and of a bound on its error."""

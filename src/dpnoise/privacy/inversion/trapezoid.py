@@ -8,12 +8,6 @@ over all integers (Poisson). The aliases n != 0 are positive and bounded by Cher
 inequality, and what lies beyond the last point by `transform.Line.envelope`. All numbers here are
 relative to exp(log_scale) = M(c) exp(-c epsilon). docs/vector-privacy.md has the proofs.
 
-**Many at once, without bounds** (`log_deltas`): the rule for equal coordinates of each of many
-kinds of noise, on a line of its own, with all lines evaluated together. A search over shapes asks
-for dozens of values, which take hardly more time than one. Nothing is claimed of them: they say
-where to look, and what is found there is certified by the account itself. A value whose sum is not
-seen to fade within the points at hand, as where atoms of the loss decide, is NaN.
-
 **Slopes, without bounds** (`log_delta_and_slopes`): with M(s) = prod M_g(s)^n_g the slope of log
 delta in the logarithm of one group's scale is the same integral with the factor n_g d log M_g(s),
 over delta. All slopes come from one pass over the points of the rule. Atoms of the loss make the
@@ -68,8 +62,8 @@ class OnLine(Protocol):
 class TrapezoidPlan(NamedTuple):
     """Points of a trapezoidal rule.
 
-    With `level` 1 the atoms are subtracted from the transform, and a Gaussian loss of variance
-    `blur` = a^2 or 0 is added. `period` is the distance P of the aliases and `points` the
+    `level` orders of atoms, 0, 1 or 2, are subtracted from the transform, and a Gaussian loss of
+    variance `blur` = a^2 or 0 is added. `period` is the distance P of the aliases and `points` the
     number of points with u > 0. `tail` bounds what lies beyond the last one, `density_tail` the
     same for blur times the density.
     """
@@ -87,16 +81,23 @@ def log_payoff(c: Array) -> Array:
     return -c * np.log1p(1.0 / c) - np.log1p(c)
 
 
-def _more(order: Array) -> Array:
-    """e^x - 1, infinite beyond x = 300: a bound on (A + E)^K - A^K over A^K for x = K E / A."""
-    return np.where(order > 300.0, math.inf, np.expm1(np.minimum(order, 300.0)))
+def _expansion(order: Array, level: int) -> Array:
+    """e^x less its first `level` terms, and infinity beyond x = 300.
+
+    It bounds (A + E)^K less its first terms in E, over A^K, for x = K E / A.
+    """
+    x = np.minimum(order, 300.0)
+    rest = np.expm1(x)
+    if level == 2:
+        rest = np.where(x < 1e-3, 0.5 * x * x * np.exp(x), rest - x)
+    return np.where(order > x, math.inf, rest)
 
 
 class Rule:
     """The rule on the line through c.
 
-    `bend` is roughly the second derivative of log M at c, and `removable` whether atoms may be
-    subtracted.
+    `bend` is roughly the second derivative of log M at c, and `removable` whether orders of atoms
+    may be subtracted.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class Rule:
         return np.exp(np.minimum(np.logaddexp(*sides), 700.0)) * _MARGIN
 
     def _prepare_tail(self, removable: bool) -> None:
-        """Bounds on the transform beyond each u of a grid, with and without the atoms."""
+        """Bounds on the transform beyond each u of a grid, with 0, 1 or 2 orders removed."""
         self.u = u = 0.3 / self.spread * _RATIO ** np.arange(float(_TAIL_STEPS))
         copies, atoms = self.transform.copies, self.line.atoms
         fall = self.line.envelope(u)
@@ -165,16 +166,17 @@ class Rule:
         if removable and atoms.min() > _MIN_SHARE:
             scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
             order = copies @ (fall / atoms)
-            levels.append(np.minimum(scale * _more(order), levels[0]))
-            self._turns.append(self._turning(fall[0] / atoms[0]))
+            for level in range(1, self.transform.orders + 1):
+                levels.append(np.minimum(scale * _expansion(order, level), levels[0]))
+                self._turns.append(self._turning(level, fall[0] / atoms[0]))
         gaussian = np.exp(-0.5 * self.transform.gaussian * u * u)
         self._levels = [level * gaussian for level in levels]
 
-    def _turning(self, fall: Array) -> Array:
+    def _turning(self, level: int, fall: Array) -> Array:
         """By how much less the bounds are on average where the atoms turn.
 
         Two atoms have the modulus Q(u) = |a_1 + a_2 e^(i u (v_2 - v_1))| / (a_1 + a_2), which
-        the bounds of `_more` take as 1. Its mean over a period is at most that over
+        the bounds of `_expansion` take as 1. Its mean over a period is at most that over
         steps of half a period, each by its greater end.
         """
         atoms, copies = self.transform.atoms, float(self.transform.copies[0])
@@ -188,7 +190,7 @@ class Rule:
         turned = np.maximum(turned, 1e-9)[:, None]
         whole = np.exp(copies * np.minimum(np.log(turned + fall), 300.0 / copies))
         power = np.maximum(np.exp(copies * np.log(turned)), 1e-300)
-        parts = np.minimum(power * _more(copies * fall / turned), whole)
+        parts = np.minimum(power * _expansion(copies * fall / turned, level), whole)
         return np.divide(parts.mean(axis=0), parts[0], out=np.ones_like(fall), where=parts[0] > 0)
 
     @property
@@ -327,6 +329,9 @@ def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, A
     else:
         size_atoms, phase_atoms = _log_power(atoms, copies)
         removed = np.exp(size_atoms + 1j * (phase_atoms + turn))
+        if level == 2:
+            ratio = continuous / np.where(atoms == 0.0, 1e-300, atoms)
+            removed = removed * (1.0 + copies @ ratio)
         factor = factor - removed
         modulus, doubt = np.abs(atoms) + np.abs(continuous), 2.0 * doubt
     log_low = copies @ np.log(np.maximum(modulus, 1e-300)) - 0.5 * gaussian * u * u
@@ -334,73 +339,6 @@ def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, A
     high = np.exp(log_high)
     error = high * (-np.expm1(log_low - log_high) + spins)
     return factor, error * (1.0 if level == 0 else 3.0)
-
-
-_SEARCH, _NEAR = np.geomspace(1e-4, 1e8, 49), np.exp(np.linspace(-1.2, 1.2, 9))  # for c
-_AROUND = np.linspace(-1.0, 1.0, 9)
-_PERIOD = 12.0  # in units of the spread: aliases of e^-17 of the sum
-_AT_ONCE, _CHUNKS = 16, 4  # points of the rule
-_FADED = 1e-8  # of the sum: a bound on what is left out
-_HOPELESS = math.log(1e-6)  # of the atoms' power, from which on they do not fade in time
-
-
-def _height(transform: LossTransform, c: Array, copies: int, epsilon: float) -> Array:
-    """Log |exp(-c epsilon) M(c) / (c (c + 1))| of each kind, infinite where it has no digits."""
-    peak = transform.peaks(c)
-    values = transform.values(c.astype(complex), peak)
-    sums = (values.atoms + values.continuous).real
-    good = (sums > 0.0) & (values.error < 1e-6 * sums)
-    log_m = copies * (peak + np.log(np.where(good, sums, 1.0)))
-    return np.where(good, log_m - c * epsilon - np.log(c) - np.log1p(c), math.inf)
-
-
-def log_deltas(
-    losses: Sequence[CoordinateLoss], copies: int, epsilon: float, near: float = math.nan
-) -> tuple[Array, float]:
-    """Estimates of log delta for `copies` coordinates with each of the losses, NaN if not found.
-
-    And where the lines are, in the middle: for the next call, if its losses are not far from these.
-    """
-    with np.errstate(all="ignore"):  # what is no number is left out in the end
-        return _log_deltas(losses, copies, epsilon, near)
-
-
-def _log_deltas(
-    losses: Sequence[CoordinateLoss], copies: int, epsilon: float, near: float
-) -> tuple[Array, float]:
-    transform = LossTransform(losses, [1] * len(losses), 0.0)
-    every, c = np.arange(len(losses)), np.broadcast_to(near * _NEAR, (len(losses), _NEAR.size))
-    height = _height(transform, near * _NEAR, copies, epsilon)
-    best = np.argmin(height, axis=1)
-    if math.isnan(near) or not np.all((best > 0) & (best < _NEAR.size - 1)):
-        best = np.argmin(_height(transform, _SEARCH, copies, epsilon), axis=1)
-        c = _SEARCH[best][:, None] * (_SEARCH[1] / _SEARCH[0]) ** _AROUND
-        height = _height(transform, c, copies, epsilon)
-    # The saddle point and the curvature there, by the parabola through three heights.
-    inner = np.clip(np.argmin(height, axis=1), 1, c.shape[1] - 2)
-    x, y = (np.stack([z[every, inner + k] for k in (-1, 0, 1)]) for z in (c, height))
-    slopes = np.diff(y, axis=0) / np.diff(x, axis=0)
-    turn = 2.0 * (slopes[1] - slopes[0]) / (x[2] - x[0])
-    c = np.clip(0.5 * (x[0] + x[1] - 2.0 * slopes[0] / turn), x[0], x[2])
-    # The sum of the rule with a step for each kind, relative to its value at c.
-    line = transform.line(c)
-    step = 2.0 * math.pi / (_PERIOD * np.sqrt(turn))
-    total, log_atoms = np.zeros(len(losses)), copies * np.log(line.atoms[:, 0])
-    # ends: what has not faded is NaN
-    for chunk in range(_CHUNKS):
-        u = step[:, None] * np.arange(chunk * _AT_ONCE, (chunk + 1) * _AT_ONCE)
-        s, end = c[:, None] + 1j * u, u[:, -1:]
-        values = line.transform.values(s, line.peak)
-        log_z = np.log((values.atoms + values.continuous) / line.norm)
-        term = np.exp(copies * log_z - 1j * epsilon * u) / (s * (s + 1.0))
-        total += term.real.sum(axis=1) - (0.5 * term[:, 0].real if chunk == 0 else 0.0)
-        most = (line.atoms + line.envelope(end))[:, 0] ** copies / (end[:, 0] * step)
-        faded = most <= _FADED * total
-        if np.all(faded | ~(log_atoms < _HOPELESS)):
-            break
-    found = copies * line.log_groups - c * epsilon + np.log(total * step / math.pi)
-    infinite = np.log(-np.expm1(copies * np.log1p([-loss.infinite for loss in losses])))
-    return np.where(faded, np.logaddexp(found, infinite), math.nan), float(np.median(c))
 
 
 # Of the slopes.

@@ -383,6 +383,57 @@ class StretchLoss:
         found[some] = logs
         error[some] = spread + missed + math.exp(self.log_rest) + 8.0 * _EPS * np.abs(logs)
 
+    def continuous_delta(self, x: Array, doubt: float = 0.0) -> tuple[Array, Array, Array]:
+        """The profile of the continuous part, for stretches with one factor.
+
+        As `dpnoise.privacy.inversion.inversion.continuous_delta` for other losses: beside it a
+        bound on its error for all values within `doubt`, and minus its derivative.
+        """
+        delta, error, slope = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+        off = doubt + 16.0 * _EPS * (1.0 + np.abs(x))
+        c = np.array([0.0, -1.0])
+        for part in self.stretches:
+            for k, value in enumerate((x - off).tolist()):
+                above = self._above(part, value)
+                rule = None if above is None else self.rule(above, c)
+                if rule is None:
+                    error[k] += 0.0 if above is None else 1.0
+                    continue
+                both = np.array([0.0, value])
+                weight = np.exp(np.minimum(rule.heights + both[:, None], _FINITE))
+                kept, lost = weight.sum(axis=1)
+                sizes = 4.0 * _EPS * (np.abs(rule.log_weight) + np.abs(rule.loss) + 8.0)
+                rounding = float(weight.sum(axis=0) @ (sizes + rule.loss_error))
+                missed = np.exp(np.minimum(rule.log_error + both, _FINITE)).sum()
+                far, most = float(off[k]), max(kept - lost, 0.0)
+                half = 0.5 * min(math.expm1(2.0 * far) * lost if far <= 1.0 else most, most)
+                delta[k] += most - half
+                error[k] += rounding + missed + half
+                slope[k] += lost
+        return delta, error, slope
+
+    def _above(self, part: Stretch, x: float) -> Stretch | None:
+        """The part of a stretch on which the loss exceeds x, if there is any."""
+        (one,) = part.factors
+        level, q = one.turn * (x - part.shift), self.rate
+        inner = math.expm1(min(level, _FINITE)) / q + 1.0  # e^w where log A is the level
+        if inner > 0.0:
+            w = level - math.log(q) if level > _FINITE else math.log(inner)
+            if q < 1.0 and abs(level) < 0.1:
+                w = math.log1p(math.expm1(level) / q)
+            y = (w - one.start) / one.slope
+        else:
+            y = -math.inf
+        left, right = (max(y, part.left), part.right) if one.turn > 0.0 else (
+            part.left, min(y, part.right)
+        )  # fmt: skip
+        return part._replace(left=left, right=right) if left < right else None
+
+    @property
+    def single(self) -> bool:
+        """Whether `continuous_delta` knows the profile."""
+        return all(len(part.factors) == 1 for part in self.stretches)
+
     def line(self, c: float) -> StretchLine:
         """The transform on the vertical line through c."""
         return StretchLine(self, c)

@@ -102,6 +102,7 @@ _CHUNK = 1 << 18  # terms at once
 _MOST_TOGETHER, _HALVINGS = 2e6, 20  # terms for all losses
 _MANY = 100  # equally spaced points from which on they are found by the fast Fourier transform
 _FEW = 400  # points at once
+_FEW_STEPS = 60
 _CALL, _ENVELOPE = 500, 1e5  # evaluations as long as a call, as for other losses, or as bounds
 
 
@@ -431,6 +432,9 @@ class MixedTransform:
     ) -> None:
         self.other, self.sampled = other, tuple(loss for loss, _ in sampled)
         self.counts = np.array([float(n) for _, n in sampled])
+        few = self.counts.sum() <= _FEW_STEPS
+        # Orders of atoms that may be subtracted; the second takes a profile for each atom.
+        self.orders = 2 if few and all(getattr(loss, "single", False) for loss, _ in sampled) else 1
         self.losses = (*other.losses, *self.sampled)
         self.copies = np.concatenate([other.copies, self.counts])
         self.gaussian, self.infinite = other.gaussian, other.infinite

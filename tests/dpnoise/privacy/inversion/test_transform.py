@@ -18,13 +18,7 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from dpnoise.privacy.inversion.loss import coordinate_loss
-from dpnoise.privacy.inversion.transform import (
-    REACH,
-    Line,
-    LossTransform,
-    integrate_kinds,
-    sort_kinds,
-)
+from dpnoise.privacy.inversion.transform import REACH, Line, LossTransform, integrate
 from for_all import for_all
 
 FAMILIES = [
@@ -94,7 +88,7 @@ def test_short_and_long_stretches_agree_with_quadrature():
     # Lengths around the switch from quadrature to error functions.
     table = np.array([(10.0**e, 0.1, 0.7, 0.3, 0.2, -0.4, 0.5) for e in np.linspace(-3, 1, 30)])
     s = np.array([1.5 + 0.0j, 1.5 + 1.0j, 1.5 + 9.0j, 0.6 + 0.0j])  # at 0.6 no quadratic term
-    found, error = integrate_kinds(sort_kinds(table), np.zeros((len(table), 1)), s)
+    found, error = integrate(table, s)
     nodes, weights = np.polynomial.legendre.leggauss(200)
     for row, length in enumerate(table[:, 0]):
         y = 0.5 * length * (nodes + 1.0)

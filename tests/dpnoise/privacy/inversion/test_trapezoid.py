@@ -49,7 +49,7 @@ def test_aliases_are_positive_and_bounded(c, period):
     ("noise", "copies"),
     [(OffsetSymmetricGaussian(3.0, 10.0), 2), (FlippedHuber(9.0, 8.0), 3), (Laplace(5.0), 4)],
 )
-@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("level", [0, 1, 2])
 def test_the_tail_is_bounded(noise, copies, level):
     transform = LossTransform([coordinate_loss(noise)], [copies], 0.0)
     c, epsilon = 4.0, 0.3

@@ -7,6 +7,7 @@ from scipy import integrate, optimize
 
 from dpnoise import vector_profile
 from dpnoise.noise import (
+    DiscreteGaussian,
     DiscreteStaircase,
     FlippedHuber,
     Gaussian,
@@ -433,3 +434,11 @@ def test_losses_too_large_for_the_lattice_give_bounds_that_say_nothing():
     for share in wide:
         found = lattice_bounds([share], 1.5, size=2**10)
         assert found.log_lower <= found.log_upper <= 0.0
+
+
+def test_a_loss_that_is_all_but_certain():
+    """Nothing spreads beside 0, the likeliest draw; epsilon needs another draw of one of five."""
+    sigma = 0.0265
+    found = lattice_bounds([(DiscreteGaussian(sigma), 1.0, 5)], 3820.0)
+    assert found.log_upper == pytest.approx(math.log(5.0) - 0.5 / sigma**2, abs=1e-3)
+    assert found.log_lower <= found.log_upper

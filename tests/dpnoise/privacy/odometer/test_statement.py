@@ -86,6 +86,21 @@ def test_extremes(budget, spend, expected):
     assert expected in " ".join(budget.statement().split())
 
 
+@for_all(
+    ("limit", "noise", "chosen"),
+    [
+        ({"rho": 0.5}, Laplace(10.0), True),
+        ({"epsilon": 1.0}, Gaussian(10.0), True),
+        ({"epsilon": 1.0}, Laplace(10.0), False),
+    ],
+)
+def test_what_was_chosen_by_earlier_results_has_the_limit_alone(limit, noise, chosen):
+    budget = Budget(**limit, delta=1e-6, relation="add-remove")
+    budget.spend(noise, 1.0)
+    words = " ".join(budget.statement().split())
+    assert ("it alone holds where noise was chosen by earlier results" in words) == chosen
+
+
 @for_all("value", [0.0, 1.0, 0.123456789, 1e-7 / 3, 700.0000001, 2 / 3])
 def test_numbers_that_promise_are_rounded_up(value):
     assert value * (1.0 - 1e-11) <= float(_up(value)) <= value * (1.0 + 2e-5)

@@ -90,6 +90,25 @@ def test_points_at_equal_distances_have_the_same_values():
     assert np.abs(together[::17] - alone).max() <= 1e-12
 
 
+def test_the_profile_of_the_continuous_part_is_the_integral():
+    pair = pair_of(Kind(2.0, 0.3, LAPLACE), REMOVED)
+    loss, q, m = loss_of(pair, -math.inf, 1.0), 0.3, 0.5
+    found, error, slope = loss.continuous_delta(np.array([-0.05, 0.0, 0.1, 1.0]))
+
+    def term(y, x):
+        one, two = samples.densities(LAPLACE, REMOVED, m, q, y, at=0.5 * m)
+        return (one - math.exp(x) * two) / 2
+
+    for k, x in enumerate((-0.05, 0.0, 0.1, 1.0)):
+        inner = (math.exp(x) - 1) / q + 1
+        low = min(max((math.log(inner) + m) / 2, 0.0), m)
+        reference = float(acb.integral(lambda y, _, x=x: term(y, x), low, m).real)
+        assert abs(found[k] - reference) <= error[k] + 1e-14
+        assert error[k] <= 1e-12
+    assert np.all(np.diff(found) <= 0.0)
+    assert np.all(slope >= 0.0)
+
+
 @pytest.mark.parametrize("sizes", [(4, 1, 1), (8, 300, 7), (52, 2100, 53)])
 def test_products_in_parts_are_those_of_matrices(sizes):
     """Parts are summed in another order than by one product."""
