@@ -281,14 +281,10 @@ class Run:
         for (kind, *files), keys in each.items():
             ends = "".join(file.partition("{item}")[2] for file in files)
             name = re.sub("[-.]", "_", kind + re.sub(r"\.(csv|svg)", "", ends))
-            how: dict[str, Any] = {
-                "script": "tables",
-                "priority": 1,
-                "group": self._group,
-                **self._asks(keys),
-            }
+            how: dict[str, Any] = {"script": "tables", "priority": 1, "group": self._group}
+            how = how | self._asks(keys) if kind == "table" else {}
             yield Job(name, files, lambda w, kind=kind: self._own(kind, w.item), f"{{item}}-{kind}",
-                      {"item": one_of(keys)}, **(how if kind == "table" else {}))  # fmt: skip
+                      {"item": one_of(keys)}, **how)  # fmt: skip
         drawn = one_of(key for key, (_, item) in self.items.items() if item.figure)
         yield Job("picture", [f"{self.figures}/{{item}}.{{end}}"],
                   lambda w: self.figure(w.item, w.end), "{item}-{end}",

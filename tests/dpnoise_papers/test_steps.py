@@ -128,6 +128,12 @@ def test_cheap_tables_share_a_job_and_others_have_one_of_their_own():
     assert (reading, long) == ("collected", "tables")
 
 
+def test_a_figure_needs_no_table_of_its_own():
+    drawn = Item(id="drawn", caption="A run.", figure=Figure(function="toy.draw", reads=("long",)))
+    jobs = {job.name: job for job in run(LONG, drawn).jobs()}
+    assert jobs["figure"].wildcards == {"item": re.escape("inid-2024/drawn")}
+
+
 def test_no_file_is_made_by_two_rules_and_every_file_by_one():
     made = Run(load("config.yaml"))
     patterns = []
