@@ -119,9 +119,7 @@ class Budget:
     Notes
     -----
     Proved (docs/budget.md): everything not refused is (epsilon, delta)-DP together, in the model of
-    real-valued noise, rounding included. Samples go through dp_accounting, whose rounding is not
-    bounded, beside noise whose transform is not known in closed form; else by our own bounds
-    (docs/sampling.md). Assumed: every release is recorded, with a
+    real-valued noise, rounding included. Assumed: every release is recorded, with a
     sensitivity that holds.
 
     Threads share a budget: a release is checked and recorded under one lock, before it is drawn.
@@ -471,8 +469,7 @@ class Budget:
         sampling : float, optional
             For Gaussian noise, of a sum over a Poisson sample: the chance of each record to be in
             it. The sensitivity is then the largest norm of one record's contribution, for either
-            relation. Needs the extra `accounting` beside noise whose transform is not known in
-            closed form.
+            relation. Noise on samples is refused beside noise of which no moment is known.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours; needed unless the set or the budget states it, and then
             the same. Noise on samples counts by the pair of the relation; where none is stated it
@@ -487,8 +484,6 @@ class Budget:
             budget.
         BudgetExceededError
             If the budget does not allow it. In either case nothing is recorded.
-        ModuleNotFoundError
-            If `sampling` is given without dp_accounting where that counts it.
         """
         asked = noise, sensitivity, times, sampling, relation, label
         last = self._last  # which another thread may replace
