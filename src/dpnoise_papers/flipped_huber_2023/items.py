@@ -90,8 +90,8 @@ VARIANCES = (
     Item(
         id="limit",
         caption="Where each mechanism is certainly within 1 % of the minimum that any additive noise "
-        "needs, which linear programs bound from both sides: the variance and the mean absolute "
-        "error by epsilon and delta.",
+        "needs. Linear programs bound it from both sides: the variance and the mean absolute error by "
+        "epsilon and delta.",
         table=Table(function=".tables.limit.limit", alone=True),
         page=Page(function=".tables.limit.limit_page", reads=("limit", "limit-within")),
     ),
@@ -110,26 +110,27 @@ VARIANCES = (
 )
 _BOX = (
     "Curves 'in the search box' take the parameters that the paper searches, alpha or theta from 0.02 "
-    "to 150 and gamma from 0.02 to 50, and end where none of them is private; the others are "
+    "to 150 and gamma from 0.02 to 50. They end where none of them is private; the others are "
     "unrestricted. "
     + _SHARED
     + " Flipped Huber noise at its optimum and Laplace noise often lie on one another."
+)
+_PANELS = (
+    "{} dimensions, at the paper's delta = 1e-8 and at 1e-6: variance per coordinate (top), decibels "
+    "below the exact Gaussian (middle) and per cent above the best of those drawn (bottom). The best "
+    "runs in the grey band. "
 )
 
 DIMENSIONS = (
     Item(
         id="figure-4a",
-        caption="Three dimensions: variance per coordinate (top), decibels below the exact "
-        "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs in "
-        "the grey band), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
+        caption=_PANELS.format("Three") + _BOX,
         table=Table(function=".tables.variances.vector_variances", alone=True),
         figure=Figure(function=".figures.variances.figure_4", printed=("figure-4a",)),
     ),
     Item(
         id="figure-4b",
-        caption="Five dimensions: variance per coordinate (top), decibels below the exact "
-        "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs in "
-        "the grey band), at the paper's delta = 1e-8 and at 1e-6. "
+        caption=_PANELS.format("Five")
         + _BOX
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
@@ -198,8 +199,8 @@ TABLE_3 = (
         "two NMSE. The whole protocol is replicated with partitions and noise of its own: dots "
         "are medians, bars hold 99 % of the replications, open marks are printed. NMSE and test "
         "error are in units of the number printed for the Gaussian. The page gives the place of each "
-        "printed number among the replications, the probability of the printed gain by seeds "
-        "alone, and what other choices that the paper leaves open do.",
+        "printed number among the replications and the probability of the printed gain by seeds "
+        "alone. It also says what other choices do that the paper leaves open.",
         table=Table(
             function=".table_3.replicates.table_3",
             parts="table_3.tasks",

@@ -54,7 +54,7 @@ VARIANCES = (
     Item(
         id="variances",
         caption="The minimum variance of four mechanisms in one dimension at delta = 1e-6, and "
-        "how far each is above the smallest of them, which runs in the grey band: Figure 3a of "
+        "how far each is above the smallest of them, which runs in the grey band. It is Figure 3a of "
         "flipped-huber-2023 without its Laplace and staircase noise. Curves 'in the search box' "
         "(squares) take alpha or theta from 0.02 to 150 and gamma from 0.02 to 50; the others are "
         "unrestricted. Methods of one mechanism that agree within 2 % everywhere share a curve. The "
@@ -64,9 +64,9 @@ VARIANCES = (
     ),
     Item(
         id="illustrative-values",
-        caption="The best alpha (left) and gamma (right) at delta = 1e-6: exactly (dots with their "
-        "values) and by our run of the paper's grid search (open circles), which can lie far off at nearly the same "
-        "variance.",
+        caption="The best alpha (left) and gamma (right) at delta = 1e-6. Dots with values are "
+        "exact; open circles are by our run of the paper's grid search, which can lie far off at "
+        "nearly the same variance.",
         table=Table(function=".tables.illustrative_values"),
         figure=Figure(function=".figures.illustrative_values"),
     ),
@@ -91,8 +91,8 @@ VARIANCES = (
     Item(
         id="variances-20d",
         caption="Twenty dimensions at delta = 1e-6: variance per coordinate (top), decibels below "
-        "the exact Gaussian (middle) and per cent above the best of those drawn (bottom; the best "
-        "runs in the grey band). Methods of one mechanism that agree within 2 % everywhere share a "
+        "the exact Gaussian (middle) and per cent above the best of those drawn (bottom). The best "
+        "runs in the grey band. Methods of one mechanism that agree within 2 % everywhere share a "
         "curve: those in the paper's search box do so here, where it holds private noise at all. "
         "Decibels are spread near 0.",
         table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
@@ -104,9 +104,9 @@ VARIANCES = (
     ),
     Item(
         id="curves-kd",
-        caption="The minimum variance of each mechanism in 2, 10 and 50 dimensions: variance per "
-        "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "
-        "those drawn (bottom). The best runs in the grey band: in 50 dimensions the Gaussian "
+        caption="The minimum variance of each mechanism in 2, 10 and 50 dimensions. The panels have "
+        "the variance per coordinate (top), decibels below the exact Gaussian (middle) and per cent "
+        "above the best of those drawn (bottom). The best runs in the grey band: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",

@@ -26,7 +26,7 @@ PAPER = Paper(
             id="figure-1a",
             caption="Mean squared error of Gaussian noise for K = 20 coordinates against epsilon, "
             "delta = 1e-6, for profiles of sensitivities of one l2 norm. I.i.d. noise (black) has "
-            "the same error for every profile, and so has SPR noise; optimal noise (blue) gains "
+            "the same error for every profile, and so has SPR noise. Optimal noise (blue) gains "
             "more the more unequal the sensitivities are, by the same factor at every epsilon. "
             "Circles are the gains that the paper prints.",
             table=Table(function=_ERRORS),
@@ -80,8 +80,7 @@ PAPER = Paper(
             caption="Optimal Laplace noise (epsilon-DP) and optimal Gaussian noise (delta = 1e-6) "
             "at epsilon = 0.5 against the number K of coordinates, all profiles of l2 norm 1. Dots "
             "mark the first K at which Laplace noise has the greater error, the open circle the one "
-            "that the paper prints; for exponential sensitivities it has the lower one for every "
-            "K.",
+            "that the paper prints. For exponential sensitivities it has the lower one for every K.",
             table=Table(function=_ERRORS),
             figure=Figure(
                 function=".figures.profiles.laplace_and_gaussian", printed=("laplace-or-gaussian",)
@@ -104,10 +103,10 @@ PAPER = Paper(
             id="table-2-curves",
             caption="Table II over a range of epsilon: mean absolute error times epsilon for two "
             "coordinates of sensitivities 0.85 and 0.15. What lowers the error is to use both "
-            "sensitivities, not to add independent noise: a staircase in the norm of the box of "
-            "neighbours (abs(d_i) <= lambda_i for both coordinates) has the lowest error throughout, and beyond epsilon = 3.2 even the "
-            "staircase that is told their sum alone beats i.n.i.d. Laplace noise. Circles are the "
-            "numbers of Table II.",
+            "sensitivities, not to add independent noise. A staircase in the norm of the box of "
+            "neighbours (abs(d_i) <= lambda_i for both coordinates) has the lowest error throughout. "
+            "Beyond epsilon = 3.2 even the staircase that is told their sum alone beats i.n.i.d. "
+            "Laplace noise. Circles are the numbers of Table II.",
             table=Table(function=_PLANE),
             figure=Figure(function=".figures.profiles.curves", printed=("table-2",)),
         ),
@@ -268,7 +267,7 @@ PAPER = Paper(
             id="figure-5",
             caption="Private coordinate descent on California (LASSO) with i.i.d., SPR and "
             "optimal noise: relative error of the objective against passes, of one run whose noise "
-            "pays for all passes, by the printed protocol (the best mean of five trials). The "
+            "pays for all passes. The protocol is the printed one, the best mean of five trials. The "
             "columns stand in the order of scikit-learn's frame (strong lines, which are judged) or "
             "of the older cal_housing table; bands are random orders. Stars are printed, in the "
             "colour of their scheme; crosses are read off the figures of Mangold et al. On "
@@ -290,7 +289,7 @@ PAPER = Paper(
         Item(
             id="figure-6",
             caption="Private coordinate descent on Electricity (logistic regression) with i.i.d., SPR "
-            "and optimal noise: relative error of the objective against passes, as in Figure 5; the "
+            "and optimal noise: relative error of the objective against passes, as in Figure 5. The "
             "columns stand in the order of OpenML, which the paper cites.",
             table=Table(
                 function=".tables.improved_descent.improved_descent",
