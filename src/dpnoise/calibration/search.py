@@ -15,9 +15,6 @@ and leave its bounds far apart. So cheap bounds come first: they decide what is 
 budget, and after a few such values the search goes by the cheap upper bound there. All limits
 are on the number of evaluations, never on time.
 
-Shapes are evaluated together wherever an estimate without bounds is enough
-(`dpnoise.privacy.inversion.trapezoid`), and one by one by the account where it finds none.
-
 Local minima of f that the grid does not resolve may be missed.
 
 **A scale and nothing else.** At fixed epsilon delta falls with the scale: one root of log delta in
@@ -56,8 +53,6 @@ from dpnoise.privacy.accounts import (
     composed_lower_bound,
     half_line_log_delta,
 )
-from dpnoise.privacy.inversion.loss import coordinate_loss
-from dpnoise.privacy.inversion.trapezoid import log_deltas
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.vector import vector_profile
 
@@ -93,12 +88,7 @@ _ROUNDS = 6
 _SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
 _SHAPE_NEAR = 2e-2  # the same while there is much to gain
 _AT_END = 5e-2  # of an interval, relative: the minimum may lie beyond
-_POINTS, _DIVISIONS = 17, 5  # of an interval at a time, and how often
-_LITTLE = 1e-9  # of f, above the least
 _BARRIER = 1.0  # of f, beyond which no shape is looked at one by one
-_AGREE = 1e-5  # of log delta, between estimate and account
-_STEPS = np.append(0.0, 2.0 ** np.arange(-2.0, 7.0))  # towards a crossing
-_NEARBY = np.linspace(-0.1, 0.1, 5)  # around a crossing, in units of the step that contains it
 
 
 class KnownNoise(NamedTuple):
@@ -143,8 +133,6 @@ class EqualVarianceSearch:
         self.log_delta = math.log(budget.delta)
         self.loose = self.inaccurate = self.unbounded = 0
         self.maximum_inaccurate = _MAX_INACCURATE
-        self.together = budget.dimension > 1  # whether estimates for many shapes are worth a try
-        self._line = math.nan  # of the last ones
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
         """Log delta - log(budget's delta) of `noise` for sensitivity d.
@@ -193,53 +181,12 @@ class EqualVarianceSearch:
         noise = self.make(shape, 1.0)
         return self.excess(noise, math.sqrt(noise.var() / variance), rtol)
 
-    def _estimates(self, noises: list[Noise], d: Array) -> Array:
-        """The same as `excess` without bounds, for noises and their sensitivities; NaN if none."""
-        found = np.full(len(noises), math.nan)
-        if self.together and all(noise.pieces() for noise in noises):
-            units = [noise.scaled(1.0 / x) for noise, x in zip(noises, d.tolist(), strict=True)]
-            ratio = np.array([noise.mean_abs() for noise in units])
-            if np.all((ratio > 1.0 / _WIDEST) & (ratio < 1.0 / _NARROWEST)):
-                losses = [coordinate_loss(noise) for noise in units]
-                found, self._line = log_deltas(
-                    losses, self.budget.dimension, self.budget.epsilon, self._line
-                )
-                self.together = not np.isnan(found).all()
-        return found + (_SLACK - self.log_delta)
-
-    def _estimates_at_variance(self, shapes: Array, variance: float) -> Array:
-        """Estimates for the noise of these shapes and this variance."""
-        noises = [self.make(shape, 1.0) for shape in shapes.tolist()]
-        return self._estimates(noises, np.sqrt([noise.var() / variance for noise in noises]))
-
     def variance_at(self, shape: float, variance: float, change: float = 0.01) -> float:
         """Variance that the budget needs at a shape, near `variance`."""
         noise = self.make(shape, 1.0)
         log_d = 0.5 * math.log(noise.var() / variance)
-        found = self._estimated_crossing(noise, log_d, change)
-        if found is not None and abs(self.excess(noise, math.exp(found))) > _AGREE:
-            self.together, found = False, None  # the account has the last word
-        if found is None:
-            found = increasing_root(lambda x: self.excess(noise, math.exp(x)), log_d, change)
+        found = increasing_root(lambda x: self.excess(noise, math.exp(x)), log_d, change)
         return noise.var() * math.exp(-2.0 * found)
-
-    def _estimated_crossing(self, noise: Noise, start: float, step: float) -> float | None:
-        """Where estimates of `excess` cross 0, in log d at `start` or above; None if not seen."""
-
-        def values(x: Array) -> Array:
-            return self._estimates([noise] * x.size, np.exp(x))
-
-        x = start + step * _STEPS
-        y = values(x)
-        k = int(np.count_nonzero(y < 0.0))
-        if not 0 < k < x.size or not np.isfinite(y[k - 1 : k + 1]).all():
-            return None
-        width = x[k] - x[k - 1]
-        middle = x[k] - y[k] * width / (y[k] - y[k - 1])
-        y = values(middle + width * _NEARBY)
-        if not y[0] < 0.0 < y[-1]:
-            return None
-        return float(middle + width * np.polyfit(y, _NEARBY, 3)[-1])
 
     def minimum(self, known: list[KnownNoise], grid: Array) -> KnownNoise:
         """Noise of minimum variance, from known noise and shapes to scan."""
@@ -267,10 +214,8 @@ class EqualVarianceSearch:
         brought up to date. With less variance they only rise: what was too large stays as it was.
         """
         variance, shape = best.variance, best.shape
-        places = np.flatnonzero(scan < _PROMISING)
-        scan[places] = self._estimates_at_variance(grid[places], variance)
         last = -np.inf
-        for place in places[np.isnan(scan[places])]:
+        for place in np.flatnonzero(scan < _PROMISING):
             # Beyond a barrier, farther from the best shape, nothing is left to find.
             over = last > _BARRIER and grid[place] > shape
             scan[place] = np.inf if over else self.excess_at_variance(grid[place], variance, _ROUGH)
@@ -286,6 +231,8 @@ class EqualVarianceSearch:
 
         And whether its shape is the one of minimum variance there, or next to it.
         """
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415 - 0.1 s
+
         bounds = math.log(ends[0]), math.log(ends[1])
         width = bounds[1] - bounds[0]
         single = self.budget.dimension == 1
@@ -294,8 +241,14 @@ class EqualVarianceSearch:
         # ends: fewer rounds give larger noise, certified all the same
         for _ in range(_ROUNDS):
             close = (_SHAPE_NEAR if near else _SHAPE_CLOSE) * width
-            place, value, exact = self._minimum(bounds, best.variance, close)
-            near = near and not exact
+            # ends: a place to look; only what is solved for there is kept
+            found = minimize_scalar(
+                lambda x, variance=best.variance: self.excess_at_variance(math.exp(x), variance),
+                bounds=bounds,
+                method="bounded",
+                options={"xatol": close},
+            )
+            place, value = float(found.x), float(found.fun)
             small = value > -last
             if value <= -gain:
                 shape = math.exp(place)
@@ -307,44 +260,6 @@ class EqualVarianceSearch:
                 return best, bool(value <= -gain or ends[0] < best.shape < ends[1])
             near = near and not small
         return best, False
-
-    def _minimum(
-        self, bounds: tuple[float, float], variance: float, close: float
-    ) -> tuple[float, float, bool]:
-        """The log shape between bounds at which noise of this variance is most private, and f.
-
-        And whether f is known to be the least by estimates, however close was asked for.
-        """
-        x = np.linspace(*bounds, _POINTS)
-        # ends: the account is asked one by one instead
-        for _ in range(_DIVISIONS):
-            y = self._estimates_at_variance(np.exp(x), variance)
-            if np.isnan(y).any():
-                break
-            k = min(max(int(np.argmin(y)), 1), _POINTS - 2)
-            step, bends = x[1] - x[0], np.diff(y, 2)[max(k - 2, 0) : k + 1]
-            slope, bend = 0.5 * (y[k + 1] - y[k - 1]), y[k + 1] - 2.0 * y[k] + y[k - 1]
-            # The vertex of a parabola, which is as far off as the bend is uneven.
-            even = bool(bends.min() > 0.0 and abs(slope) <= bend)
-            uneven = bends.max() / bends.min() - 1.0 if even else math.inf
-            exact = even and bool(bend * uneven**2 <= _LITTLE)
-            if exact or step * uneven <= close:
-                lowest = y[k] - 0.5 * slope**2 / bend
-                return float(x[k] - step * slope / bend), float(lowest), exact
-            if step <= close:
-                k = int(np.argmin(y))
-                return float(x[k]), float(y[k]), False
-            x = np.linspace(x[k - 1], x[k + 1], _POINTS)
-        from scipy.optimize import minimize_scalar  # noqa: PLC0415 - 0.1 s
-
-        # ends: a place to look; only what is solved for there is kept
-        found = minimize_scalar(
-            lambda x: self.excess_at_variance(math.exp(x), variance),
-            bounds=bounds,
-            method="bounded",
-            options={"xatol": close},
-        )
-        return float(found.x), float(found.fun), False
 
 
 # Noise whose delta is spent within the first, relative to the pure scale, is pure; then a bound of

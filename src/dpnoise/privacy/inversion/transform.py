@@ -202,14 +202,9 @@ def integrate_kinds(
     values = np.empty((len(peak), s.shape[-1]), dtype=complex)
     errors = np.empty(values.shape)
     for kind, rows in kinds:
-        found = kind(rows, _points_of(s, rows.rows), peak[rows.rows])
+        found = kind(rows, s, peak[rows.rows])
         values[rows.rows], errors[rows.rows] = found
     return values, errors
-
-
-def _points_of(s: NDArray, rows: NDArray) -> NDArray:
-    """Points of some rows: those of all, or of each."""
-    return s if s.ndim == 1 else s[rows]
 
 
 class _Owners:
@@ -295,15 +290,11 @@ class LossTransform:
         self._owners.reduce(rows, np.add, out)
 
     def peaks(self, c: Array) -> Array:
-        """The logarithm of each group's largest integrand, shape (groups, points).
-
-        `c` are points for all groups, shape (points,), or for each, shape (groups, points).
-        """
+        """The logarithm of each group's largest integrand, shape (groups, points)."""
         out = np.full((len(self.losses), c.shape[-1]), -math.inf)
         if self.owner.size:
             length, psi, zeta = self.table[:, :1], self.table[:, 1:4], self.table[:, 4:7]
-            at = _points_of(c, self.owner)
-            f0, f1, f2 = (zeta[:, j : j + 1] * at - psi[:, j : j + 1] for j in range(3))
+            f0, f1, f2 = (zeta[:, j : j + 1] * c - psi[:, j : j + 1] for j in range(3))
             with np.errstate(divide="ignore", invalid="ignore"):
                 vertex = np.where(f2 < 0.0, -f1 / f2, 0.0)
             y = np.where(np.isinf(length), 0.0, length)
@@ -313,26 +304,26 @@ class LossTransform:
             top = np.maximum(top, f0 + v * (f1 + 0.5 * v * f2))
             self._owners.reduce(top, np.maximum, out)
         if self.atoms.size:
-            top = _points_of(c, self._atom_owner) * self.atoms[:, 1:2] + self.atoms[:, 2:3]
+            top = c * self.atoms[:, 1:2] + self.atoms[:, 2:3]
             self._atom_owners.reduce(top, np.maximum, out)
         return out
 
     def values(self, s: ComplexArray, peak: Array) -> Values:
-        """Transforms of all groups at the points s, divided by exp(peak); s like c of `peaks`."""
+        """Transforms of all groups at the points s, divided by exp(peak)."""
         shape = (len(self.losses), s.shape[-1])
         self.evaluations += _CALL + s.shape[-1] * (len(self.table) + len(self.atoms))
         continuous, atoms = np.zeros((2, *shape), dtype=complex)
         error = np.zeros(shape)
-        rows, errors = integrate_kinds(self._kinds, peak[self.owner], _points_of(s, self.owner))
+        rows, errors = integrate_kinds(self._kinds, peak[self.owner], s)
         if self.owner.size:
             self._owners.reduce(rows, np.add, continuous)
             self._owners.reduce(errors, np.add, error)
         if self.atoms.size:
             value, log_mass = self.atoms[:, 1:2], self.atoms[:, 2:3]
-            top, at = peak[self._atom_owner], _points_of(s, self._atom_owner)
-            terms = np.exp(at * value + (log_mass - top))
+            top = peak[self._atom_owner]
+            terms = np.exp(s * value + (log_mass - top))
             self._atom_owners.reduce(terms, np.add, atoms)
-            size = np.abs(at) * np.abs(value) + (np.abs(log_mass) + np.abs(top) + 1.0)
+            size = np.abs(s) * np.abs(value) + (np.abs(log_mass) + np.abs(top) + 1.0)
             errors = np.abs(terms) * (EXPONENT_ERROR * size)
             self._atom_owners.reduce(errors, np.add, error)
         return Values(atoms, continuous, error, rows)
@@ -356,15 +347,14 @@ class LossTransform:
 class Line:
     """A transform on the vertical line through c, relative to its value at c.
 
-    `c` is a number, or one for each group, shape (groups,).
     `peak` holds the logarithms by which all values are scaled, `norm` M(c) exp(-peak) of each group
     and `atoms` the share of the atoms in M(c), each of shape (groups, 1). `log_transform` is log
     M(c) of the sum of all losses, and `norm_error` bounds the relative error of its exponential.
     """
 
-    def __init__(self, transform: LossTransform, c: float | Array) -> None:
+    def __init__(self, transform: LossTransform, c: float) -> None:
         self.transform, self.c = transform, c
-        points = c[:, None] if isinstance(c, np.ndarray) else np.array([c])
+        points = np.array([c])
         self.peak = transform.peaks(points)
         values = transform.values(points.astype(complex), self.peak)
         self.norm = (values.atoms + values.continuous).real
@@ -374,7 +364,7 @@ class Line:
         self._prepare(values.stretches.real, points)
 
     @property
-    def _gaussian(self) -> float | Array:
+    def _gaussian(self) -> float:
         return 0.5 * self.transform.gaussian * self.c * (self.c + 1.0)
 
     @property
@@ -404,8 +394,7 @@ class Line:
         self._mass = masses * self._scale
         length, psi, zeta = table[:, :1], table[:, 1:4], table[:, 4:7]
         # Real parts of f_0, f_1, f_2.
-        at = _points_of(c, owner)
-        f0, f1, f2 = (at * zeta[:, j : j + 1] - psi[:, j : j + 1] for j in range(3))
+        f0, f1, f2 = (c * zeta[:, j : j + 1] - psi[:, j : j + 1] for j in range(3))
         f0 = f0 - self.peak[owner]
         self._endless = np.isinf(length)
         y = np.where(self._endless, 0.0, length)
@@ -425,12 +414,10 @@ class Line:
     def envelope(self, u: Array) -> Array:
         """Bounds on the continuous parts at all |Im s| >= u > 0, relative to M(c).
 
-        Their shape is (groups, points), with `u` like `c` of `LossTransform.peaks`; they are at
-        most one minus the share of the atoms.
+        Their shape is (groups, points); they are at most one minus the share of the atoms.
         """
         if not self.transform.owner.size:
             return np.zeros((len(self.norm), u.shape[-1]))
-        u = _points_of(u, self.transform.owner)
         bend = np.hypot(self._bend, u * self._twist)
         width = np.full(bend.shape, math.sqrt(math.pi / 2.0))  # sqrt(pi) / (2 |r|)
         width = np.divide(width, np.sqrt(bend), out=np.zeros_like(bend), where=bend > 0.0)

@@ -8,12 +8,6 @@ over all integers (Poisson). The aliases n != 0 are positive and bounded by Cher
 inequality, and what lies beyond the last point by `transform.Line.envelope`. All numbers here are
 relative to exp(log_scale) = M(c) exp(-c epsilon). docs/vector-privacy.md has the proofs.
 
-**Many at once, without bounds** (`log_deltas`): the rule for equal coordinates of each of many
-kinds of noise, on a line of its own, with all lines evaluated together. A search over shapes asks
-for dozens of values, which take hardly more time than one. Nothing is claimed of them: they say
-where to look, and what is found there is certified by the account itself. A value whose sum is not
-seen to fade within the points at hand, as where atoms of the loss decide, is NaN.
-
 **Slopes, without bounds** (`log_delta_and_slopes`): with M(s) = prod M_g(s)^n_g the slope of log
 delta in the logarithm of one group's scale is the same integral with the factor n_g d log M_g(s),
 over delta. All slopes come from one pass over the points of the rule. Atoms of the loss make the
@@ -347,73 +341,6 @@ def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, A
     return factor, error * (1.0 if level == 0 else 3.0)
 
 
-_SEARCH, _NEAR = np.geomspace(1e-4, 1e8, 49), np.exp(np.linspace(-1.2, 1.2, 9))  # for c
-_AROUND = np.linspace(-1.0, 1.0, 9)
-_PERIOD = 12.0  # in units of the spread: aliases of e^-17 of the sum
-_AT_ONCE, _CHUNKS = 16, 4  # points of the rule
-_FADED = 1e-8  # of the sum: a bound on what is left out
-_HOPELESS = math.log(1e-6)  # of the atoms' power, from which on they do not fade in time
-
-
-def _height(transform: LossTransform, c: Array, copies: int, epsilon: float) -> Array:
-    """Log |exp(-c epsilon) M(c) / (c (c + 1))| of each kind, infinite where it has no digits."""
-    peak = transform.peaks(c)
-    values = transform.values(c.astype(complex), peak)
-    sums = (values.atoms + values.continuous).real
-    good = (sums > 0.0) & (values.error < 1e-6 * sums)
-    log_m = copies * (peak + np.log(np.where(good, sums, 1.0)))
-    return np.where(good, log_m - c * epsilon - np.log(c) - np.log1p(c), math.inf)
-
-
-def log_deltas(
-    losses: Sequence[CoordinateLoss], copies: int, epsilon: float, near: float = math.nan
-) -> tuple[Array, float]:
-    """Estimates of log delta for `copies` coordinates with each of the losses, NaN if not found.
-
-    And where the lines are, in the middle: for the next call, if its losses are not far from these.
-    """
-    with np.errstate(all="ignore"):  # what is no number is left out in the end
-        return _log_deltas(losses, copies, epsilon, near)
-
-
-def _log_deltas(
-    losses: Sequence[CoordinateLoss], copies: int, epsilon: float, near: float
-) -> tuple[Array, float]:
-    transform = LossTransform(losses, [1] * len(losses), 0.0)
-    every, c = np.arange(len(losses)), np.broadcast_to(near * _NEAR, (len(losses), _NEAR.size))
-    height = _height(transform, near * _NEAR, copies, epsilon)
-    best = np.argmin(height, axis=1)
-    if math.isnan(near) or not np.all((best > 0) & (best < _NEAR.size - 1)):
-        best = np.argmin(_height(transform, _SEARCH, copies, epsilon), axis=1)
-        c = _SEARCH[best][:, None] * (_SEARCH[1] / _SEARCH[0]) ** _AROUND
-        height = _height(transform, c, copies, epsilon)
-    # The saddle point and the curvature there, by the parabola through three heights.
-    inner = np.clip(np.argmin(height, axis=1), 1, c.shape[1] - 2)
-    x, y = (np.stack([z[every, inner + k] for k in (-1, 0, 1)]) for z in (c, height))
-    slopes = np.diff(y, axis=0) / np.diff(x, axis=0)
-    turn = 2.0 * (slopes[1] - slopes[0]) / (x[2] - x[0])
-    c = np.clip(0.5 * (x[0] + x[1] - 2.0 * slopes[0] / turn), x[0], x[2])
-    # The sum of the rule with a step for each kind, relative to its value at c.
-    line = transform.line(c)
-    step = 2.0 * math.pi / (_PERIOD * np.sqrt(turn))
-    total, log_atoms = np.zeros(len(losses)), copies * np.log(line.atoms[:, 0])
-    # ends: what has not faded is NaN
-    for chunk in range(_CHUNKS):
-        u = step[:, None] * np.arange(chunk * _AT_ONCE, (chunk + 1) * _AT_ONCE)
-        s, end = c[:, None] + 1j * u, u[:, -1:]
-        values = line.transform.values(s, line.peak)
-        log_z = np.log((values.atoms + values.continuous) / line.norm)
-        term = np.exp(copies * log_z - 1j * epsilon * u) / (s * (s + 1.0))
-        total += term.real.sum(axis=1) - (0.5 * term[:, 0].real if chunk == 0 else 0.0)
-        most = (line.atoms + line.envelope(end))[:, 0] ** copies / (end[:, 0] * step)
-        faded = most <= _FADED * total
-        if np.all(faded | ~(log_atoms < _HOPELESS)):
-            break
-    found = copies * line.log_groups - c * epsilon + np.log(total * step / math.pi)
-    infinite = np.log(-np.expm1(copies * np.log1p([-loss.infinite for loss in losses])))
-    return np.where(faded, np.logaddexp(found, infinite), math.nan), float(np.median(c))
-
-
 # Of the slopes.
 _DIFFERENCE = 1e-3  # of c + 10 times the logarithm of a scale
 _BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss
@@ -434,36 +361,12 @@ class Slopes(NamedTuple):
     work: int = 0  # points of the rule times transforms, the same on every machine
 
 
-def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Array:
-    """n_g times the largest loss that a coordinate has with positive probability, or 0."""
-    values = [
-        max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
-    ]
-    return counts * np.array(values)
-
-
-def _log_m(transform: LossTransform, counts: Array, c: Array, *, atoms: bool) -> Array:
-    """Log M at real c, with or without the product of the atoms."""
-    log_m = transform.log_real(c)
-    if atoms:
-        return log_m
-    peak = transform.peaks(c)
-    # Far out the exponents lose all digits; such values are not used.
-    with np.errstate(all="ignore"):
-        values = transform.values(c.astype(complex), peak)
-        log_ratio = counts @ np.log1p((values.continuous / values.atoms).real)
-        rest = log_m + np.log(-np.expm1(-log_ratio))
-    return np.where(np.isfinite(rest), rest, math.inf)
-
-
-def _saddle(
-    transform: LossTransform, counts: Array, epsilon: float, *, atoms: bool
-) -> tuple[float, float]:
+def _saddle(transform: LossTransform, epsilon: float) -> tuple[float, float]:
     """Contour c near the saddle point, and the curvature of the logarithm of the integrand."""
     c = _VISIBLE
     # ends: a search direction; what it leads to is certified
     for _ in range(3):
-        log_m = _log_m(transform, counts, c, atoms=atoms)
+        log_m = transform.log_real(c)
         height = log_m - c * epsilon - np.log(c) - np.log1p(c)
         best = min(max(int(np.argmin(height)), 1), len(c) - 2)
         found, inner = float(c[best]), slice(best - 1, best + 2)
@@ -483,13 +386,11 @@ def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
 
 
 def log_delta_and_slopes(
-    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float, *, atoms: bool = True
+    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float
 ) -> Slopes:
     """Estimate of log delta and its slopes, for groups of log-concave noise with quadratic pieces.
 
-    `ratios` are scale over sensitivity. Without `atoms`, losses made of atoms alone do not count:
-    they add nothing to delta where the sum of all largest atoms is at most epsilon, and blurred
-    they would. RuntimeError if rounding hides the result.
+    `ratios` are scale over sensitivity. RuntimeError if rounding hides the result.
     """
     losses = _losses(noises, ratios)
     squares = np.array([loss.gaussian for loss in losses])  # mu^2, 0 if not Gaussian
@@ -497,7 +398,7 @@ def log_delta_and_slopes(
     gaussian = float(counts @ squares)
     copies, some = counts[others].tolist(), counts[others].astype(float)
     middle = LossTransform([losses[g] for g in others], copies, gaussian)
-    c, bend = _saddle(middle, some, epsilon, atoms=atoms)
+    c, bend = _saddle(middle, epsilon)
     blur, change = _BLUR / (c * (c + 1.0)), _DIFFERENCE / (10.0 + c)
     up, down = (_losses(noises, ratios * math.exp(x)) for x in (change, -change))
     three = LossTransform([each[g] for each in (losses, up, down) for g in others], 3 * copies, 0.0)
@@ -510,15 +411,15 @@ def log_delta_and_slopes(
     peak = three.peaks(np.array([c]))
     spread = 0.5 * (gaussian + blur)
 
-    def transforms(s: ComplexArray, sign: int) -> list[ComplexArray]:
-        """Transforms of the losses, or of their atoms, at three scales."""
+    def transforms(s: ComplexArray) -> list[ComplexArray]:
+        """Transforms of the losses at three scales."""
         values = three.values(s, peak)
-        total = values.atoms if sign < 0 else values.atoms + values.continuous
+        total = values.atoms + values.continuous
         return [m * np.exp(p) for m, p in zip(np.split(total, 3), peaks, strict=True)]
 
     peaks = [p - peak[: others.size] for p in np.split(peak, 3)]
     # In units of its value at c a transform has no power that overflows.
-    unit = transforms(np.array([c + 0j]), 1)[0].real
+    unit = transforms(np.array([c + 0j]))[0].real
     log_scale = c * (spread * (c + 1.0) - epsilon)
     log_scale += float(some @ (peak[: others.size, 0] + np.log(unit[:, 0])))
     total, sums, quiet, work = 0.0, np.zeros(len(losses)), 0, 0
@@ -526,18 +427,16 @@ def log_delta_and_slopes(
         s, w = np.asarray(c + 1j * u[k : k + _BLOCK], dtype=complex), weight[k : k + _BLOCK]
         product = s * (s + 1.0)
         base = np.exp(spread * (product - c * (c + 1.0)) - 1j * epsilon * s.imag) / product
-        level, work = 0.0, work + 3 * len(losses) * u[k : k + _BLOCK].size
-        for sign in (1,) if atoms or not others.size else (1, -1):
-            part = sign * base
-            if others.size:
-                m, more, less = transforms(s, sign)
-                with np.errstate(all="ignore"):  # refused below
-                    part = part * np.exp(some @ np.log(m / unit))
-                    change_of_m = (((more - less) / m) * part).real @ w
-                sums[others] += some * change_of_m / (2.0 * change)
-            total += float(part.real @ w)
-            level += float(np.abs(part) @ w)
-            sums -= counts * squares * float((product * part).real @ w)
+        work += 3 * len(losses) * s.size
+        if others.size:
+            m, more, less = transforms(s)
+            with np.errstate(all="ignore"):  # refused below
+                base = base * np.exp(some @ np.log(m / unit))
+                change_of_m = (((more - less) / m) * base).real @ w
+            sums[others] += some * change_of_m / (2.0 * change)
+        total += float(base.real @ w)
+        level = float(np.abs(base) @ w)
+        sums -= counts * squares * float((product * base).real @ w)
         quiet = quiet + 1 if level < _NOTHING * abs(total) else 0
         if quiet == 2:
             break

@@ -8,32 +8,26 @@ product is that of a vector query.
 
 Releases on samples: where the transforms of all other
 losses are known, the bounds of `dpnoise.privacy.sampled` for the relation of the ledger count them.
-Else, and where these are wide, dp_accounting does: every release, sampled or not,
-becomes a privacy loss distribution rounded to the pessimistic side (Doroshenko et al., "Connect the
-dots", PoPETs 2022), and these are composed. dp_accounting does not bound its floating-point
-rounding: here it counts as a relative 1e-6 of delta, which is tested and not proved.
+Else Chernoff's inequality does, by the moments of everything.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize
 
-from dpnoise._imports import imports_of
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.lattice.discrete import ListedLoss
-from dpnoise.privacy.odometer.ledger import Ledger, Sampled, pure_share
-from dpnoise.privacy.odometer.moments import moments_of
-from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.odometer.ledger import pure_share
+from dpnoise.privacy.odometer.moments import log_moments, moments_of
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
-from dpnoise.privacy.sampled.pairs import GAUSSIAN, LAPLACE, POISSON, Kind
+from dpnoise.privacy.sampled.pairs import Kind
 from dpnoise.privacy.vector import (
     equal_groups,
     is_invertible,
@@ -48,8 +42,10 @@ if TYPE_CHECKING:
 
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.odometer.ledger import Ledger, Sampled
     from dpnoise.privacy.sampled.composition import Composition
     from dpnoise.privacy.sampled.relations import PairComposition
+    from dpnoise.privacy.vector import Shares
 
     _Parts = tuple[
         tuple[tuple[Sampled, int], ...],
@@ -66,18 +62,7 @@ _NEARBY = 1e-4  # relative, of epsilon, where the search ends that comes first
 _CLIP = 700.0  # of log delta, for the search
 _LOG_ROUNDING = 1e-12  # of a difference of delta and failures, relative
 _AIM = 1e-11  # relative, of a delta and a mu that are aimed at
-_INTERVAL = 1e-4  # of losses
-# Below, losses reach beyond a million intervals or so, which takes long or more than there is.
-_SMALLEST_NOISE = {GAUSSIAN: 0.2, LAPLACE: 0.05}
-_PEER_ROUNDING = 1e-6
 _ENOUGH_FOR_AIM = 1.0  # gap of log delta that is tried first
-_WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
-_NEGLIGIBLE = math.log(1e-30)  # delta at which the losses are cut; it becomes infinite loss
-_NO_LESS = 1e-13  # relative, of the delta that no epsilon is beyond, as of noise of bounded support
-_INFINITE = 1e100
-_PROFILE_ROUNDING = 1e-10  # relative, of delta: more than the profile may be too small by
-_MOST_POINTS = 2_000_000
-_STEPS = 200
 
 
 class ExactAccount:
@@ -89,15 +74,15 @@ class ExactAccount:
     def delta_of(self, ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
         """An upper bound on the delta of everything at `epsilon`, by its profile.
 
-        It may be looser where it is far below `aim`. Samples are counted by dp_accounting alone
-        unless `aim` is given.
+        It may be looser where it is far below `aim`. Samples are counted by moments alone unless
+        `aim` is given.
         """
         if ledger.pure <= epsilon:
             found = 0.0
         elif ledger.sampled and aim is not None:
             found = _sampled_delta(ledger, epsilon, aim)
         elif ledger.sampled:
-            found = _peer_delta(ledger, epsilon)
+            found = _delta_by_moments(ledger, epsilon)
         else:
             found = float(profile_of_shares(ledger.countable, np.asarray(epsilon)).upper)
         return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))
@@ -208,13 +193,14 @@ def _polish(excess: Callable[..., float], root: float, most: float, reach: float
 
 def _parts_of(ledger: Ledger) -> _Parts | None:
     """Samples, other noise and relation, as our own account takes them; None where it does not."""
-    if not is_invertible(equal_groups(ledger.narrow)):
+    shares: Shares = {}
+    for (noise, size), count in ledger.narrow.items():
+        listed = isinstance(noise, ListedLoss)  # which its largest loss dominates
+        share = pure_share(noise.largest_loss(size)) if listed else (noise, size)
+        shares[share] = shares.get(share, 0) + count
+    if not is_invertible(equal_groups(shares)):
         return None
-    return (
-        tuple(ledger.sampled.items()),
-        tuple(ledger.narrow.items()),
-        ledger.relation or ADD_REMOVE,
-    )
+    return tuple(ledger.sampled.items()), tuple(shares.items()), ledger.relation or ADD_REMOVE
 
 
 def _composition(parts: _Parts) -> Composition | PairComposition:
@@ -235,7 +221,7 @@ def _own_epsilon(parts: _Parts, log_delta: float) -> float:
 
 
 def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
-    """An upper bound on the epsilon of a ledger at delta > 0; None if dp_accounting is to be asked.
+    """An upper bound on the epsilon of a ledger at delta > 0; None if moments are to be asked.
 
     The probability of failure is part of delta.
     """
@@ -243,130 +229,39 @@ def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
     rest = Fraction(delta) - ledger.failure
     if parts is None:
         return None
-    if rest <= 0:
-        return math.inf
-    found = _own_epsilon(parts, math.log(rest) - 1e-13)
-    return found if found < math.inf or not _has_peer(ledger) else None
-
-
-def _has_peer(ledger: Ledger) -> bool:
-    """Whether dp_accounting is there and knows all samples."""
-    known = all(_is_known(part, ledger.relation) for part in ledger.sampled)
-    return known and importlib.util.find_spec("dp_accounting") is not None
-
-
-def _is_known(part: Sampled, relation: str | None) -> bool:
-    """Whether dp_accounting knows a release."""
-    if part.sampling != POISSON or part.multiplier < _SMALLEST_NOISE[part.noise]:
-        return False
-    return part.noise == GAUSSIAN or relation == ADD_REMOVE
+    return _own_epsilon(parts, math.log(rest) - 1e-13) if rest > 0 else math.inf
 
 
 def _sampled_delta(ledger: Ledger, epsilon: float, aim: float) -> float:
     """An upper bound on the delta of a ledger with sampled releases; looser if far below `aim`."""
     parts = _parts_of(ledger)
-    if parts is not None:
-        composition = _composition(parts)
-        guess = math.log(aim) if aim else None
-        if guess is not None:
-            rough = _composition(parts)
-            rough.close = _ENOUGH_FOR_AIM
-            lowest, _, log_delta = bounds_of(rough, epsilon, guess, upper=True)
-            if log_delta < guess or lowest > guess:
-                return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
-        lowest, _, log_delta = bounds_of(composition, epsilon, guess, upper=True)
-        close = log_delta - lowest < _WIDE or log_delta < (guess or -math.inf)
-        if close or not _has_peer(ledger):
-            return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
-    return _peer_delta(ledger, epsilon)
+    if parts is None:
+        return _delta_by_moments(ledger, epsilon)
+    guess = math.log(aim) if aim else None
+    log_delta, lowest = math.inf, -math.inf
+    if guess is not None:
+        rough = _composition(parts)
+        rough.close = _ENOUGH_FOR_AIM
+        lowest, _, log_delta = bounds_of(rough, epsilon, guess, upper=True)
+    if guess is None or not (log_delta < guess or lowest > guess):
+        _, _, log_delta = bounds_of(_composition(parts), epsilon, guess, upper=True)
+    return _above(log_delta)
 
 
-def _peer_delta(ledger: Ledger, epsilon: float) -> float:
-    """An upper bound on the delta of a ledger with sampled releases, by dp_accounting.
+def _delta_by_moments(ledger: Ledger, epsilon: float) -> float:
+    """An upper bound on the delta of a ledger of any releases, by Chernoff's inequality.
 
-    A ModuleNotFoundError is raised without it, a ValueError if it does not know a release, or the
-    losses of other noise in the ledger reach too far.
+    A ValueError is raised for noise of which no moment is known.
     """
-    parts = [*ledger.sampled.items(), *ledger.shares.items()]
-    total = None
-    for part, count in parts:
-        one = _composed(part, count, ledger.relation)
-        total = one if total is None else total.compose(one)
-    assert total is not None  # noqa: S101  (there is a sampled release)
-    found = float(total.get_delta_for_epsilon(epsilon))
-    return min(found * (1.0 + _PEER_ROUNDING), 1.0)
+    for noise, size in ledger.shares:
+        if log_moments(noise, size, np.ones(1))[0] == math.inf:
+            message = (
+                f"budget: noise: expected noise with known moments beside samples, got {noise!r}"
+            )
+            raise ValueError(message)
+    return _above(moments_of(ledger).log_delta(epsilon))
 
 
-@lru_cache(maxsize=32)
-def _composed(
-    part: Sampled | tuple[Noise | IntegerNoise, float], count: int, relation: str | None
-) -> Any:  # noqa: ANN401
-    """The privacy loss distribution of `count` equal releases."""
-    with imports_of("accounting"):
-        from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
-        from dp_accounting.privacy_accountant import NeighboringRelation  # noqa: PLC0415
-    if isinstance(part, Sampled) and not _is_known(part, relation):
-        message = (
-            "budget: noise: expected Gaussian noise on Poisson samples, or Laplace noise on them "
-            f"for {ADD_REMOVE!r}, of multipliers from {_SMALLEST_NOISE[part.noise]:g}, beside "
-            "noise whose transform is not known in closed form, got "
-            f"{part.noise} noise of {part.multiplier:g} on samples ({part.sampling})"
-        )
-        raise ValueError(message)
-    if isinstance(part, Sampled) and part.noise == LAPLACE:
-        one = pld.from_laplace_mechanism(
-            part.multiplier,
-            value_discretization_interval=_INTERVAL,
-            sampling_prob=part.rate,
-        )
-    elif isinstance(part, Sampled):
-        adds = relation == ADD_REMOVE
-        neighbours = (
-            NeighboringRelation.ADD_OR_REMOVE_ONE if adds else NeighboringRelation.REPLACE_ONE
-        )
-        one = pld.from_gaussian_mechanism(
-            part.multiplier,
-            value_discretization_interval=_INTERVAL,
-            sampling_prob=part.rate,
-            neighboring_relation=neighbours,
-        )
-    elif isinstance(part[0], ListedLoss):
-        one = loss_distribution(*pure_share(part[0].largest_loss(1.0)))
-    else:
-        one = loss_distribution(*part)
-    return one.self_compose(count)
-
-
-def loss_distribution(
-    noise: Noise | IntegerNoise, sensitivity: float, *, interval: float = _INTERVAL
-) -> Any:  # noqa: ANN401  (a class of an optional package)
-    """A privacy loss distribution of dp_accounting, on multiples of `interval`, above a noise.
-
-    Its profile connects points of that of the noise, a convex function of e^epsilon, and so is
-    nowhere below it (Doroshenko et al. 2022, Algorithm 1). A ValueError is raised if the losses
-    have more than 2 million multiples of `interval`.
-    """
-    with imports_of("accounting"):
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415
-    most = _largest_multiple(noise, sensitivity, interval)
-    epsilons = interval * np.arange(most + 1)
-    above = np.exp(log_privacy_profile(noise, sensitivity, epsilons) + _PROFILE_ROUNDING)
-    below = -np.expm1(-epsilons[:0:-1]) + np.exp(-epsilons[:0:-1]) * above[:0:-1]
-    deltas = np.minimum.accumulate(np.clip(np.concatenate([below, above]), 0.0, 1.0))
-    mass = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -most, most, deltas)
-    return privacy_loss_distribution.PrivacyLossDistribution(mass)
-
-
-def _largest_multiple(noise: Noise | IntegerNoise, sensitivity: float, interval: float) -> int:
-    """A number of intervals beyond which delta is negligible, or as small as it gets."""
-    steps = np.unique(np.geomspace(1.0, _MOST_POINTS / 2, _STEPS).astype(int))
-    log_deltas = log_privacy_profile(noise, sensitivity, [*(interval * steps), _INFINITE])
-    beyond = log_deltas <= max(_NEGLIGIBLE, log_deltas[-1] + _NO_LESS)
-    most = steps[beyond[:-1]]
-    if not most.size:
-        raise ValueError(
-            f"budget: noise: expected noise whose losses reach no further than "
-            f"{_MOST_POINTS // 2 * interval:g} beside samples, got {noise!r} at sensitivity "
-            f"{sensitivity!r}"
-        )
-    return int(most[0])
+def _above(log_delta: float) -> float:
+    """A delta that is at least the one of this logarithm."""
+    return min(math.exp(min(log_delta, 0.0)) * (1.0 + 1e-12) + 5e-324, 1.0)

@@ -119,9 +119,7 @@ class Budget:
     Notes
     -----
     Proved (docs/budget.md): everything not refused is (epsilon, delta)-DP together, in the model of
-    real-valued noise, rounding included. Samples go through dp_accounting, whose rounding is not
-    bounded, beside noise whose transform is not known in closed form; else by our own bounds
-    (docs/sampling.md). Assumed: every release is recorded, with a
+    real-valued noise, rounding included. Assumed: every release is recorded, with a
     sensitivity that holds.
 
     Threads share a budget: a release is checked and recorded under one lock, before it is drawn.
@@ -246,6 +244,8 @@ class Budget:
             limit = f"epsilon = {number_words(self.epsilon)} at this delta"
         else:
             limit = f"rho = {self.rho!r}, whatever delta"
+        if now.number and self.adaptive and self.delta > 0.0:
+            limit += "; it alone holds where noise was chosen by earlier results"
         return of_budget(now.listed, self.relation, (limit, self.delta), self._totals(now), today())
 
     def _repr_html_(self) -> str:
@@ -469,8 +469,7 @@ class Budget:
         sampling : float, optional
             For Gaussian noise, of a sum over a Poisson sample: the chance of each record to be in
             it. The sensitivity is then the largest norm of one record's contribution, for either
-            relation. Needs the extra `accounting` beside noise whose transform is not known in
-            closed form.
+            relation. Noise on samples is refused beside noise of which no moment is known.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours; needed unless the set or the budget states it, and then
             the same. Noise on samples counts by the pair of the relation; where none is stated it
@@ -485,8 +484,6 @@ class Budget:
             budget.
         BudgetExceededError
             If the budget does not allow it. In either case nothing is recorded.
-        ModuleNotFoundError
-            If `sampling` is given without dp_accounting where that counts it.
         """
         asked = noise, sensitivity, times, sampling, relation, label
         last = self._last  # which another thread may replace
@@ -583,6 +580,9 @@ class Budget:
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.
+
+        Where noise, sensitivities or numbers were chosen by earlier results, it is for delta = 0
+        alone: with delta only the limit of the budget holds.
 
         Parameters
         ----------
