@@ -19,7 +19,7 @@ try:
     with imports_of("papers"):
         import click
 
-        from dpnoise.cli.group import Program
+        from dpnoise.cli.options import Program
 except ModuleNotFoundError as missing:  # only the command imports this module
     sys.stderr.write(f"{PROGRAM}: {missing}\n")
     raise SystemExit(2) from None

@@ -10,13 +10,8 @@ passed it or has a largest loss of at most epsilon - log(1 - delta), where that 
 *Descent.* With the elasticities e_g = -d log delta / d log s_g a minimum of
 sum n_g w_g E|T_g|^p s_g^p on the budget has n_g w_g E|T_g|^p s_g^p proportional to e_g. Each round
 takes e_g to fall like s_g^-2, as it does for Gaussian noise, and log delta to be linear in log s,
-so that Gaussian noise is solved in one round.
-
-Where the largest losses of Laplace centres add up to epsilon, delta has a kink: beyond it they
-cost delta with probability about 2^-K. Flipped Huber noise is often best right there. So a second
-descent keeps the sum of l_g, the largest atoms of a group's loss, at epsilon or below; on its
-boundary e_g + r l_g stands for e_g, with r >= 0 such that both constraints hold. Log delta and its
-slopes are estimates (`dpnoise.privacy.inversion.trapezoid`).
+so that Gaussian noise is solved in one round. Log delta and its slopes are estimates
+(`dpnoise.privacy.inversion.trapezoid`).
 """
 
 from __future__ import annotations
@@ -29,7 +24,7 @@ import numpy as np
 from dpnoise.allocation.closed_forms import closed_form_scales, relative_scales
 from dpnoise.privacy.accounts import event_log_delta, shared_log_delta
 from dpnoise.privacy.gaussian import gaussian_sigma, log_delta_and_slope
-from dpnoise.privacy.inversion.trapezoid import log_delta_and_slopes, maximum_atoms
+from dpnoise.privacy.inversion.trapezoid import log_delta_and_slopes
 from dpnoise.privacy.vector import profile_of_counted
 
 if TYPE_CHECKING:
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
 _NODES = 400  # of the rule for E|T|^p, whose error is below 1e-10 of it
 MAXIMUM_POWER = 64.0
 _SLACK = 3e-6  # of log delta below the budget
-_KINK_SLACK = 5e-3  # where a little less noise costs much more delta
 _LONGEST = 1.0  # step of log s
 _EVALUATIONS, _CLOSE, _MINIMUM_SLOPE = 60, 1e-13, 0.01
 _ENOUGH = 24  # evaluations after which any certified scales do, if some took long
@@ -56,8 +50,6 @@ _ROUNDS, _SETTLED = 30, 1e-5  # steps of log s
 _MAX_DESCENT_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two
 _DAMPING, _SLOW = 2.0, 0.7  # the power of s by which slopes fall, raised where steps hardly shrink
 _NEGLIGIBLE = 1e-12  # slope relative to the largest
-_BELOW = 1e-9  # by which the kink is kept away from
-_RATIOS = 60.0  # maximum of |log r| relative to the slopes
 
 
 def absolute_moment(noise: Noise, p: float) -> float:
@@ -211,7 +203,8 @@ def exact_scales(search: GroupedRequest, scheme: str) -> Array:
     if len(slopes) > 1 and all(noise.pieces() is not None for noise in groups.noises):
         if scheme == "optimal":
             tries.append(descent.minimum(start))
-            tries.append(descent.on_budget(safe) if bounded else descent.minimum_below_kink(start))
+            if bounded:
+                tries.append(descent.on_budget(safe))
         else:
             tries.append(descent.on_budget(start))
     found = [one for one in tries if one] or [SettledScales(start, _gaussian_slope(search))]
@@ -223,19 +216,18 @@ def exact_scales(search: GroupedRequest, scheme: str) -> Array:
 def _certified(search: GroupedRequest, found: SettledScales) -> Array:
     """Minimum multiple of the scales found that the upper bound on delta lets pass."""
     scales, slope = found.scales, found.slope
-    slack = _KINK_SLACK if found.kink else _SLACK
-    aim = math.log(search.delta) - 0.5 * slack
+    aim = math.log(search.delta) - 0.5 * _SLACK
     low, high, x = -math.inf, math.inf, 0.0  # too little, enough
     last, strained = None, 0
     # ends: raises
     for count in range(_EVALUATIONS):
         value, slow = _log_upper(search, scales * math.exp(x), aim)
         value, strained = max(value - aim, _FLOOR), strained + slow
-        if value > 0.5 * slack:
+        if value > 0.5 * _SLACK:
             low = x
         else:
             high = x
-            if value >= -0.5 * slack or high - low < _CLOSE:
+            if value >= -0.5 * _SLACK or high - low < _CLOSE:
                 break
         slowly = strained >= (1 if count >= _ENOUGH else _MAX_STRAINED)
         if slowly and high < math.inf:
@@ -259,7 +251,6 @@ class SettledScales(NamedTuple):
 
     scales: Array  # shape (G,), on the budget as far as the estimate tells
     slope: float  # of log delta in the logarithm of the common factor
-    kink: bool = False  # whether the largest atoms add up to epsilon
 
 
 class _Model(NamedTuple):
@@ -283,7 +274,6 @@ class ScaleDescent:
         self.search, self.most = search, most
         groups = search.groups
         self.spent = groups.counts * groups.sensitivities * slopes
-        self.limit = search.epsilon * (1.0 - _BELOW)
         self.cost = np.log(groups.counts * groups.costs)
 
     def within_maximum_loss(self, scales: Array) -> Array:
@@ -292,49 +282,30 @@ class ScaleDescent:
 
     def on_budget(self, scales: Array) -> SettledScales | None:
         """The multiple of scales on the budget."""
-        return self._rounds(scales, free=False, below=False)
+        return self._rounds(scales, free=False)
 
     def minimum(self, scales: Array) -> SettledScales | None:
         """Scales of minimum error by a descent from `scales`."""
-        return self._rounds(scales, free=True, below=False)
+        return self._rounds(scales, free=True)
 
-    def minimum_below_kink(self, scales: Array) -> SettledScales | None:
-        """Scales of minimum error whose largest atoms add up to at most epsilon."""
-        if self.search.epsilon == 0.0 or not np.all(self._maximum_atoms(scales) > 0.0):
-            return None
-        found = self._rounds(scales, free=True, below=True)
-        return found if found and np.all(self._maximum_atoms(found.scales) > 0.0) else None
-
-    def _maximum_atoms(self, scales: Array) -> Array:
-        groups = self.search.groups
-        return maximum_atoms(groups.noises, scales / groups.sensitivities, groups.counts)
-
-    def _below_kink(self, scales: Array) -> Array:
-        """Scales, enlarged until their largest atoms add up to at most the limit."""
-        return scales * max(1.0, float(self._maximum_atoms(scales).sum()) / self.limit)
-
-    def _model(self, scales: Array, damping: float, *, below: bool) -> _Model | None:
+    def _model(self, scales: Array, damping: float) -> _Model | None:
         """What the estimate says at `scales`, or None if delta is too small to be seen."""
         search, groups = self.search, self.search.groups
         ratios = scales / groups.sensitivities
         try:
-            found = log_delta_and_slopes(
-                groups.noises, ratios, groups.counts, search.epsilon, atoms=not below
-            )
+            found = log_delta_and_slopes(groups.noises, ratios, groups.counts, search.epsilon)
         except RuntimeError:
             return None
         excess = found.log_delta - math.log(search.delta)
         return _Model(scales, np.maximum(-found.slopes, 0.0), excess, damping, found.work)
 
-    def _rounds(self, scales: Array, *, free: bool, below: bool) -> SettledScales | None:
+    def _rounds(self, scales: Array, *, free: bool) -> SettledScales | None:
         """Where the rounds settle, or None if they do not."""
         damping, before, work = _DAMPING, math.inf, 0
         seen = scales * math.exp(-2.0 * _LONGEST)
         # ends: an allocation along a direction, certified
         for _ in range(_ROUNDS):
-            if below:
-                scales = self._below_kink(scales)
-            model = self._model(scales, damping, below=below)
+            model = self._model(scales, damping)
             if model is None:
                 scales = np.sqrt(scales * seen)
                 continue
@@ -342,54 +313,22 @@ class ScaleDescent:
             if not np.any(model.elasticity > 0.0):  # delta is 1: far too little noise
                 scales = scales * math.exp(_LONGEST)
                 continue
-            step, kink = self._step(model, free=free), False
-            if below:
-                tops = self._maximum_atoms(scales)
-                kink = float(tops @ np.exp(-step)) > self.limit
-                step = self._step_along(model, tops) if kink else step
+            step = self._step(model, free=free)
             longest = float(np.max(np.abs(step)))
             if longest > _SLOW * before:
                 damping *= 1.5
             before = longest
             scales = self.within_maximum_loss(scales * np.exp(step * min(1.0, _LONGEST / longest)))
             if longest < _SETTLED or work > _MAX_DESCENT_WORK:
-                return SettledScales(scales, -float(model.elasticity.sum()), kink)
+                return SettledScales(scales, -float(model.elasticity.sum()))
         return None
 
-    def _unconstrained_step(self, model: _Model, shares: Array) -> Array:
-        """Step towards n w E|T|^p s^p proportional to `shares`."""
-        shares = np.maximum(shares, _NEGLIGIBLE * shares.max())
-        p = self.search.p
-        return (np.log(shares) - self.cost - p * np.log(model.scales)) / (p + model.damping)
-
-    def _step(self, model: _Model, extra: Array | float = 0.0, *, free: bool = True) -> Array:
-        """Step onto the budget."""
-        elasticity = model.elasticity
-        step = (
-            self._unconstrained_step(model, elasticity + extra)
-            if free
-            else np.zeros_like(elasticity)
-        )
+    def _step(self, model: _Model, *, free: bool) -> Array:
+        """Step onto the budget, towards n w E|T|^p s^p proportional to the elasticities if free."""
+        elasticity, p = model.elasticity, self.search.p
+        step = np.zeros_like(elasticity)
+        if free:
+            shares = np.maximum(elasticity, _NEGLIGIBLE * elasticity.max())
+            step = np.log(shares) - self.cost - p * np.log(model.scales)
+            step /= p + model.damping
         return step + (model.excess - elasticity @ step) / elasticity.sum()
-
-    def _step_along(self, model: _Model, tops: Array) -> Array:
-        """Step to where the largest atoms add up to the limit."""
-        step = self._unconstrained_step(model, tops)
-        step += math.log(float(tops @ np.exp(-step)) / self.limit)
-        if model.elasticity @ step >= model.excess:  # the budget is kept anyway
-            return step
-        from scipy.optimize import brentq  # noqa: PLC0415 - 0.1 s
-
-        unit = model.elasticity.sum() / tops.sum() * tops
-
-        def over(x: float) -> float:
-            step = self._step(model, unit * math.exp(x))
-            return float(np.log(tops @ np.exp(-step))) - math.log(self.limit)
-
-        if over(-_RATIOS) <= 0.0:
-            x = -_RATIOS
-        elif over(_RATIOS) >= 0.0:
-            x = _RATIOS
-        else:
-            x = brentq(over, -_RATIOS, _RATIOS, xtol=1e-9)
-        return self._step(model, unit * math.exp(x))

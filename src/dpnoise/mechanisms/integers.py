@@ -439,10 +439,10 @@ def laplace_hardly_gains(request: Request) -> bool:
     least, so that delta >= 2^-n (1 - exp(epsilon - L)).
     """
     share = min(math.ldexp(request.delta, min(request.moved, 1000)), 0.5)
-    return -2.0 * math.log1p(-share) < LITTLE * request.epsilon or has_many_points(request)
+    return -2.0 * math.log1p(-share) < LITTLE * request.epsilon or many_points(request)
 
 
-def has_many_points(request: Request) -> bool:
+def many_points(request: Request) -> bool:
     """Whether the set has so many maximal integer points that a search takes a second or more."""
     parts = request.integer_parts
     points = listed_points(parts)
@@ -474,19 +474,14 @@ def moves_several(request: Request) -> bool:
 
 
 _CANONNE = "Canonne, Kamath & Steinke 2020"
-_GHOSH = "Ghosh, Roughgarden & Sundararajan 2009"
+_GENG, _GHOSH = Staircase.source, "Ghosh, Roughgarden & Sundararajan 2009"
 
 # For answers that are integers.
 INTEGER_METHODS = (
     Method("discrete Laplace", "laplace", _GHOSH, discrete_laplace),
-    Method("discrete staircase", "staircase", "Geng & Viswanath 2016", discrete_staircase),
+    Method("discrete staircase", "staircase", _GENG, discrete_staircase),
     Method(
-        "discrete Gaussian",
-        "gaussian",
-        _CANONNE,
-        discrete_gaussian,
-        has_many_points,
-        (Gaussian.title,),
+        "discrete Gaussian", "gaussian", _CANONNE, discrete_gaussian, many_points, (Gaussian.title,)
     ),
     Method(
         "discrete Laplace, delta used",
@@ -497,11 +492,7 @@ INTEGER_METHODS = (
         (DELTA_USED.format(Laplace.title),),
     ),
     Method(
-        "discrete staircase, delta used",
-        "staircase",
-        "Geng & Viswanath 2016",
-        staircase_with_delta,
-        moves_several,
+        "discrete staircase, delta used", "staircase", _GENG, staircase_with_delta, moves_several
     ),
 )
 

@@ -413,9 +413,7 @@ def composed_delta(mu: Array, epsilon: float, spent: Array) -> Array:
     return beside_response(first, second, spent)
 
 
-def _sorted_factors(
-    request: Request,
-) -> tuple[list[IntArray], Array, Array, Array]:
+def _sorted_factors(request: Request) -> tuple[list[IntArray], Array, Array, Array]:
     """Factors in falling order of v / k: their parts, V, k, and their share of Gaussian noise."""
     parts, unit = request.parts, request.unit
     V = parts.sums(request.weights * request.sensitivity.mean_square) / unit**2
@@ -549,34 +547,22 @@ def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
     return Partitions(values, starts)
 
 
-_HARDT = "Hardt & Talwar 2010"
+_HARDT, _GENG, _JOSEPH = "Hardt & Talwar 2010", Staircase.source, "Joseph & Yu 2024, Lebeda 2024"
 
 _OWN = (
     Method("K-norm", "k-norm", _HARDT, k_norm),
     Method(
-        "staircase in the norm",
-        "norm-staircase",
-        Staircase.source,
-        norm_staircase,
-        staircase_hardly_gains,
+        "staircase in the norm", "norm-staircase", _GENG, norm_staircase, staircase_hardly_gains
     ),
     Method("blocks", "blocks", _HARDT, blocks),
     Method(Gaussian.title, "gaussian", Gaussian.source, gaussian),
-    Method(
-        "correlated Gaussian",
-        "correlated-gaussian",
-        "Joseph & Yu 2024, Lebeda 2024",
-        correlated_gaussian,
-    ),
+    Method("correlated Gaussian", "correlated-gaussian", _JOSEPH, correlated_gaussian),
     Method("workload Gaussian", "correlated-gaussian", "Li et al. 2015", workload_gaussian),
     Method(
-        "cells, summed",
-        "cells",
-        Staircase.source,
-        partial(cells_summed, kinds=(gaussian, laplace, staircase)),
+        "cells, summed", "cells", _GENG, partial(cells_summed, kinds=(gaussian, laplace, staircase))
     ),
     Method(Laplace.title, "laplace", Laplace.source, laplace),
-    Method(Staircase.title, "staircase", Staircase.source, staircase),
+    Method(Staircase.title, "staircase", _GENG, staircase),
     Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
     Method(
         "truncated K-norm",

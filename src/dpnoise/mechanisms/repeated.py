@@ -10,14 +10,21 @@ keep the promise together, beside what was spent before. Two kinds of noise are 
 
 A floor for the variance: the mean of n answers is an answer with n times less variance, so that no
 independent noise of n releases has less than n times the floor of one release.
+
+`Accuracy` asks for the noise of the least epsilon that keeps every number within a distance.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from dpnoise._validation import MAXIMUM_EPSILON
+from dpnoise.joint.base import level_of_each
 from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.methods import METHODS
 from dpnoise.mechanisms.noise import Mechanism
@@ -26,8 +33,9 @@ from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import ledger_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from dpnoise._validation import Problems
     from dpnoise.joint.base import VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.privacy.odometer.budget import Budget
@@ -91,20 +99,6 @@ def _total(row: Mechanism) -> Ledger:
     cost = cost_of(row.noise, row.request)
     assert cost is not None  # noqa: S101  (or it was not found)
     return Ledger().plus(cost, row.times)
-
-
-def repeated(
-    request: Request,
-    account: Account,
-    family: str | None,
-    without_delta: Callable[[Request], Sequence[Mechanism]],
-) -> list[Mechanism]:
-    """Noise for `request.times` releases, the one of least error among it.
-
-    `without_delta` finds noise for a request, best first.
-    """
-    rows = gaussian_rows(request, account, family)
-    return [*rows, *pure_rows(request, account, rows, without_delta)]
 
 
 def first_of(request: Request, rows: Sequence[Mechanism]) -> Mechanism:
@@ -174,9 +168,8 @@ def gaussian_rows(request: Request, account: Account, family: str | None) -> lis
         factor = math.inf if base is None else smallest(keeps, math.sqrt(request.times), _CLOSE)
         noise = None if base is None or factor == math.inf else base.scaled(factor)
         if noise is not None:
-            rows.append(
-                _whole(Mechanism(method.name, noise, request.delta, method.reference, request))
-            )
+            row = Mechanism(method.name, noise, request.delta, method.reference, request)
+            rows.append(_whole(row))
     return rows
 
 
@@ -218,3 +211,114 @@ def pure_rows(
         return [first]
     inverse = smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(share, needed), _ROUGH)
     return [row for row in (first, at(1.0 / inverse)) if row is not None]
+
+
+LEVEL = 0.95
+_NEAR = 1e-6  # relative, of epsilon
+_MIN_LEVEL = 1e-3  # quantiles close to 0 are not known to 2^-40 of their value
+_MIN_START = 1e-90  # of a search for epsilon
+
+
+class Accuracy(NamedTuple):
+    """What is asked of the noise in the place of an epsilon.
+
+    Attributes
+    ----------
+    within : float
+        The distance.
+    level : float
+        The probability.
+    simultaneous : bool
+        Whether it is that of all numbers together, by the union bound; else of each by itself.
+    """
+
+    within: float
+    level: float
+    simultaneous: bool
+
+    def first(self, rows: Iterable[Mechanism]) -> Mechanism | None:
+        """The first row whose noise keeps the distance, if there is any."""
+        return next((row for row in rows if self.width(row) <= self.within), None)
+
+    def width(self, row: Mechanism) -> float:
+        """Upper bound on the largest half-width of the numbers."""
+        level = max(self.level, _MIN_LEVEL)
+        each = level_of_each(level, row.dimension if self.simultaneous else 1)
+        return float(np.max(row.noise.upper_half_width(each)))
+
+    def find(self, request: Request, rows: Callable[[Request], Sequence[Mechanism]]) -> Mechanism:
+        """The noise of the least epsilon, to 1e-6 of it, among those of `rows`, best first.
+
+        Each mechanism by its name is first tried at an epsilon just below the least one found so
+        far, and searched further where it keeps the distance there. A RuntimeError is raised if
+        none keeps it for any epsilon.
+        """
+
+        @cache
+        def at(epsilon: float) -> Sequence[Mechanism]:
+            try:
+                return rows(replace(request, epsilon=min(epsilon, MAXIMUM_EPSILON)))
+            except RuntimeError:  # nothing applies
+                return ()
+
+        zero = self.first(at(0.0)) if request.delta > 0.0 else None
+        best = zero or self._search(at)
+        if best is None:
+            message = (
+                f"noise for {request.sensitivity!r}: nothing found that is within {self.within!r} "
+                f"with probability {self.level!r} for any epsilon up to {MAXIMUM_EPSILON:g}"
+            )
+            raise RuntimeError(message)
+        return best
+
+    def _search(self, at: Callable[[float], Sequence[Mechanism]]) -> Mechanism | None:
+        """The noise of the least epsilon above 0 from the rows at each epsilon; None if none."""
+
+        def named(name: str, epsilon: float) -> Mechanism | None:
+            return self.first(row for row in at(epsilon) if row.name == name)
+
+        best: Mechanism | None = None
+        tried: set[str] = set()
+        below = 1.0
+        # ends: each round tries a mechanism for the first time
+        while fresh := [row for row in at(below) if row.name not in tried]:
+            name, start = fresh[0].name, below
+            tried.add(name)
+            if best is None and (first := self.width(fresh[0])) > 0.0:
+                start = first / self.within * below  # as of noise without delta
+                start = min(max(start, _MIN_START), MAXIMUM_EPSILON)
+            elif best is not None and named(name, below) is None:
+                continue
+
+            def keeps(epsilon: float, name: str = name) -> bool:
+                return named(name, epsilon) is not None
+
+            epsilon = smallest(keeps, start, _NEAR)
+            if epsilon == math.inf and start < below:  # noise for so small an epsilon is not there
+                epsilon = smallest(keeps, below, _NEAR)
+            if epsilon < math.inf:
+                best, below = named(name, epsilon), min(epsilon, MAXIMUM_EPSILON) * (1.0 - _NEAR)
+        return best
+
+
+def read_accuracy(
+    problems: Problems,
+    epsilon: float | None,
+    within: float | None,
+    level: float,
+    simultaneous: bool,
+) -> Accuracy | None:
+    """The accuracy that is asked for, None for an epsilon; problems are recorded."""
+    one = (epsilon is None) != (within is None)
+    problems.require(one, "epsilon, within", "one of them", (epsilon, within))
+    if within is not None:
+        problems.number("within", within, low=0.0, open_low=True)
+    problems.number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+    known = isinstance(simultaneous, bool | np.bool_)
+    problems.require(known, "simultaneous", "True or False", simultaneous)
+    if within is None:
+        unused = level == LEVEL and not simultaneous
+        problems.require(unused, "within", "a distance beside level or simultaneous", within)
+    if problems.found or within is None:
+        return None
+    return Accuracy(float(within), float(level), bool(simultaneous))

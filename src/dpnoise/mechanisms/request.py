@@ -36,8 +36,7 @@ from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
 from dpnoise.privacy.integer_points import parts_of_set, read_parts
 from dpnoise.sensitivity.balls import Box, LInf
 from dpnoise.sensitivity.base import LARGEST, SMALLEST
-from dpnoise.sensitivity.convert import as_sensitivity
-from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.product import Product, as_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,17 +138,8 @@ def parts_of(ball: Sensitivity) -> Parts:
             l2.append(np.array([factor.l2]))
             true = factor.differences
             moved.append(np.array([factor.active_dimension if true is None else true.moved]))
-    return Parts(
-        np.concatenate(first),
-        np.concatenate(sizes),
-        np.concatenate(l1),
-        np.concatenate(l2),
-        np.concatenate(moved),
-        blocks,
-        ball.box,
-        shape,
-        ball.relation,
-    )
+    joined: Any = [np.concatenate(each) for each in (first, sizes, l1, l2, moved)]
+    return Parts(*joined, blocks, ball.box, shape, ball.relation)  # type: ignore[call-arg]
 
 
 SUBJECT = "noise for a sensitivity set"
@@ -283,23 +273,22 @@ class Request(EqualByValue):
         return float(np.sum(self.weights * values) / np.sum(self.weights))
 
 
-def read_request(
+def read_request(  # noqa: PLR0917  (all that `best` and `compare` are asked for)
     sensitivity: float | ArrayLike | Sensitivity,
     epsilon: float,
     delta: float,
     error: str,
     weights: ArrayLike | None,
-    *,
     relation: str | None = None,
     family: str | None = None,
-    families: tuple[str, ...] = (),
     integer: bool | None = None,
     times: int = 1,
+    families: tuple[str, ...] = (),
     problems: Problems | None = None,
 ) -> Request:
     """A checked request; one ValueError names everything wrong with it, and earlier problems."""
     problems = problems or Problems(SUBJECT)
-    ball = None
+    ball: Any = None
     try:
         ball = as_sensitivity(sensitivity, relation=relation)
     except ValueError as wrong:
@@ -343,7 +332,6 @@ def read_request(
     good = is_integer(times) and 1 <= times <= _MOST_TIMES
     problems.require(good, "times", f"a whole number from 1 to {_MOST_TIMES:g}", times)
     problems.raise_if_any()
-    assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
     chosen = None if integer is None else bool(integer)
     return Request(ball, float(epsilon), float(delta), error, values, chosen, int(times))

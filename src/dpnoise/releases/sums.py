@@ -57,7 +57,7 @@ def prepared(
     if isinstance(noise, SummedNoise):
         return _summed(problems, values, noise, grid, rounds=rounds)
     parts = _read_parts(problems, noise)
-    integer = bool(parts) and all(part.is_integer for part in parts)
+    integer = bool(parts) and all(part.noise.whole for part in parts)
     read = _read_integers if integer or rounds else read_values
     checked: Any = read(problems, values)
     shape, dimension = checked.shape, 1
@@ -100,12 +100,7 @@ def _summed_step(noise: SummedNoise) -> float:
 
 
 def _summed(
-    problems: Problems,
-    values: ArrayLike,
-    noise: SummedNoise,
-    grid: float | None,
-    *,
-    rounds: bool = False,
+    problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None, *, rounds: bool
 ) -> Callable[[Entropy], Any]:
     """The draw of answers W x plus W N, N rounded to a grid that divides 1.
 
@@ -188,20 +183,21 @@ def integer_draws(noise: IntegerNoise, count: int, entropy: Entropy) -> Any:  # 
 
 def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy) -> Array:
     """Values plus continuous noise, on the grid; values without noise stay as they are."""
-    from dpnoise.releases.continuous import rounded_sums  # noqa: PLC0415 - brings flint
-    from dpnoise.releases.vectors import rounded_vectors  # noqa: PLC0415
+    from dpnoise.releases import continuous  # noqa: PLC0415 - brings flint
 
     found = values.copy()
     for part in parts:
         if part.is_joint:
             some = values[:, part.indices]
-            found[:, part.indices] = rounded_vectors(some, part.noise, step[part.indices], entropy)
+            found[:, part.indices] = continuous.rounded_vectors(
+                some, part.noise, step[part.indices], entropy
+            )
             continue
         keep = part.scales > 0.0
         indices, scales = part.indices[keep], part.scales[keep]
         some = values[:, indices]
         wide = [np.broadcast_to(x, some.shape).ravel() for x in (scales, step[indices])]
-        sums = rounded_sums(some.ravel(), part.noise, wide[0], wide[1], entropy)
+        sums = continuous.rounded_sums(some.ravel(), part.noise, wide[0], wide[1], entropy)
         found[:, indices] = sums.reshape(some.shape)
     return found
 
@@ -297,11 +293,6 @@ class Part(NamedTuple):
     scales: Array
 
     @property
-    def is_integer(self) -> bool:
-        """Whether the noise is on the integers."""
-        return isinstance(self.noise, IntegerNoise)
-
-    @property
     def is_joint(self) -> bool:
         """Whether its coordinates are drawn together."""
         return type(self.noise) in _JOINT
@@ -315,7 +306,7 @@ class Part(NamedTuple):
 def _read_parts(problems: Problems, noise: object) -> list[Part]:
     """The parts of a noise; what has no exact sampler is recorded."""
     found = list(_parts(problems, noise))
-    if len({part.is_integer for part in found}) > 1:
+    if len({part.noise.whole for part in found}) > 1:
         problems.add("noise: expected noise on the integers in all coordinates or in none")
     return found
 

@@ -361,36 +361,12 @@ class Slopes(NamedTuple):
     work: int = 0  # points of the rule times transforms, the same on every machine
 
 
-def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Array:
-    """n_g times the largest loss that a coordinate has with positive probability, or 0."""
-    values = [
-        max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
-    ]
-    return counts * np.array(values)
-
-
-def _log_m(transform: LossTransform, counts: Array, c: Array, *, atoms: bool) -> Array:
-    """Log M at real c, with or without the product of the atoms."""
-    log_m = transform.log_real(c)
-    if atoms:
-        return log_m
-    peak = transform.peaks(c)
-    # Far out the exponents lose all digits; such values are not used.
-    with np.errstate(all="ignore"):
-        values = transform.values(c.astype(complex), peak)
-        log_ratio = counts @ np.log1p((values.continuous / values.atoms).real)
-        rest = log_m + np.log(-np.expm1(-log_ratio))
-    return np.where(np.isfinite(rest), rest, math.inf)
-
-
-def _saddle(
-    transform: LossTransform, counts: Array, epsilon: float, *, atoms: bool
-) -> tuple[float, float]:
+def _saddle(transform: LossTransform, epsilon: float) -> tuple[float, float]:
     """Contour c near the saddle point, and the curvature of the logarithm of the integrand."""
     c = _VISIBLE
     # ends: a search direction; what it leads to is certified
     for _ in range(3):
-        log_m = _log_m(transform, counts, c, atoms=atoms)
+        log_m = transform.log_real(c)
         height = log_m - c * epsilon - np.log(c) - np.log1p(c)
         best = min(max(int(np.argmin(height)), 1), len(c) - 2)
         found, inner = float(c[best]), slice(best - 1, best + 2)
@@ -410,13 +386,11 @@ def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
 
 
 def log_delta_and_slopes(
-    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float, *, atoms: bool = True
+    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float
 ) -> Slopes:
     """Estimate of log delta and its slopes, for groups of log-concave noise with quadratic pieces.
 
-    `ratios` are scale over sensitivity. Without `atoms`, losses made of atoms alone do not count:
-    they add nothing to delta where the sum of all largest atoms is at most epsilon, and blurred
-    they would. RuntimeError if rounding hides the result.
+    `ratios` are scale over sensitivity. RuntimeError if rounding hides the result.
     """
     losses = _losses(noises, ratios)
     squares = np.array([loss.gaussian for loss in losses])  # mu^2, 0 if not Gaussian
@@ -424,7 +398,7 @@ def log_delta_and_slopes(
     gaussian = float(counts @ squares)
     copies, some = counts[others].tolist(), counts[others].astype(float)
     middle = LossTransform([losses[g] for g in others], copies, gaussian)
-    c, bend = _saddle(middle, some, epsilon, atoms=atoms)
+    c, bend = _saddle(middle, epsilon)
     blur, change = _BLUR / (c * (c + 1.0)), _DIFFERENCE / (10.0 + c)
     up, down = (_losses(noises, ratios * math.exp(x)) for x in (change, -change))
     three = LossTransform([each[g] for each in (losses, up, down) for g in others], 3 * copies, 0.0)
@@ -437,15 +411,15 @@ def log_delta_and_slopes(
     peak = three.peaks(np.array([c]))
     spread = 0.5 * (gaussian + blur)
 
-    def transforms(s: ComplexArray, sign: int) -> list[ComplexArray]:
-        """Transforms of the losses, or of their atoms, at three scales."""
+    def transforms(s: ComplexArray) -> list[ComplexArray]:
+        """Transforms of the losses at three scales."""
         values = three.values(s, peak)
-        total = values.atoms if sign < 0 else values.atoms + values.continuous
+        total = values.atoms + values.continuous
         return [m * np.exp(p) for m, p in zip(np.split(total, 3), peaks, strict=True)]
 
     peaks = [p - peak[: others.size] for p in np.split(peak, 3)]
     # In units of its value at c a transform has no power that overflows.
-    unit = transforms(np.array([c + 0j]), 1)[0].real
+    unit = transforms(np.array([c + 0j]))[0].real
     log_scale = c * (spread * (c + 1.0) - epsilon)
     log_scale += float(some @ (peak[: others.size, 0] + np.log(unit[:, 0])))
     total, sums, quiet, work = 0.0, np.zeros(len(losses)), 0, 0
@@ -453,18 +427,16 @@ def log_delta_and_slopes(
         s, w = np.asarray(c + 1j * u[k : k + _BLOCK], dtype=complex), weight[k : k + _BLOCK]
         product = s * (s + 1.0)
         base = np.exp(spread * (product - c * (c + 1.0)) - 1j * epsilon * s.imag) / product
-        level, work = 0.0, work + 3 * len(losses) * u[k : k + _BLOCK].size
-        for sign in (1,) if atoms or not others.size else (1, -1):
-            part = sign * base
-            if others.size:
-                m, more, less = transforms(s, sign)
-                with np.errstate(all="ignore"):  # refused below
-                    part = part * np.exp(some @ np.log(m / unit))
-                    change_of_m = (((more - less) / m) * part).real @ w
-                sums[others] += some * change_of_m / (2.0 * change)
-            total += float(part.real @ w)
-            level += float(np.abs(part) @ w)
-            sums -= counts * squares * float((product * part).real @ w)
+        work += 3 * len(losses) * s.size
+        if others.size:
+            m, more, less = transforms(s)
+            with np.errstate(all="ignore"):  # refused below
+                base = base * np.exp(some @ np.log(m / unit))
+                change_of_m = (((more - less) / m) * base).real @ w
+            sums[others] += some * change_of_m / (2.0 * change)
+        total += float(base.real @ w)
+        level = float(np.abs(base) @ w)
+        sums -= counts * squares * float((product * base).real @ w)
         quiet = quiet + 1 if level < _NOTHING * abs(total) else 0
         if quiet == 2:
             break

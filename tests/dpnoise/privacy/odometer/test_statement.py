@@ -9,7 +9,7 @@ import pytest
 
 from dpnoise import Budget, Counts, Gaussian, Laplace, best, release
 from dpnoise.privacy.odometer.ledger import today
-from dpnoise.privacy.odometer.statement import _up, words_of
+from dpnoise.privacy.odometer.statement import _up
 from for_all import for_all
 
 VISITS = Counts(3, of=12, relation="add-remove")
@@ -60,14 +60,6 @@ def test_many_kinds_of_releases_have_a_dozen_lines():
     assert "and 32 more releases in 32 lines that are not shown" in str(budget)
     assert "<b>0</b>" not in budget.statement()._repr_html_()
     assert "&lt;b&gt;0&lt;/b&gt;" in budget.statement()._repr_html_()
-
-
-def test_repetition_is_counted_in_what_was_spent():
-    assert words_of([Laplace(3.0)] * 12, [1.0] * 12) == (
-        "[Laplace(beta=3.0) 12 times] at sensitivity [1.0 12 times]"
-    )
-    assert words_of([Laplace(3.0), Laplace(2.0)], [1.0, 2.0]).endswith("at sensitivity [1.0, 2.0]")
-    assert words_of(Gaussian(4.0), 1.0) == "Gaussian(sigma=4.0) at sensitivity 1.0"
 
 
 @for_all(
