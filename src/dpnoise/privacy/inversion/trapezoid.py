@@ -183,7 +183,7 @@ class Rule:
         period = float(periods[good[0] if good.size else -1])
         step = 2.0 * math.pi / period
         most = self.line.affordable(step, most)
-        tails, density_tails = self._tails(level, blur, step)
+        tails, density_tails = self._tails(level, blur)
         enough = np.flatnonzero(tails + density_tails <= tail)
         far = int(enough[0]) if enough.size else len(tails) - 1
         affordable = int(np.searchsorted(self.u, most * step, side="right")) - 1
@@ -193,7 +193,7 @@ class Rule:
         left_out = (float(t[last]) if reached else math.inf for t in (tails, density_tails))
         return TrapezoidPlan(level, blur, period, points, *left_out)
 
-    def _tails(self, level: int, blur: float, step: float) -> tuple[Array, Array]:
+    def _tails(self, level: int, blur: float) -> tuple[Array, Array]:
         """Bounds on what lies beyond each u of the grid, for delta and the density."""
         u, c = self.u, self.c
         height = self._levels[level] * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
