@@ -23,7 +23,7 @@
 # make provenance  provenance.html: rules, code and times of a run as Snakemake shows them
 # make verify      a random tenth of the claims without noise, recomputed by independent paths
 #                  (quadrature, Arb, searches) in at most 5 minutes; RUN=, CONFIG=, SEED=, SHARE=0.1
-#                  (all with SHARE=1, overnight); MUTATE=1 changes claims and cells instead, and the
+#                  (all with SHARE=1, overnight); MUTATE=1 changes the cells behind claims instead, and the
 #                  verdicts have to change
 # make docs        the documentation as a site, site/index.html, without warnings or not at all
 # make crate       ro-crate-metadata.json (RO-Crate 1.1) of the last run; RUN=, CONFIG=

@@ -7,7 +7,7 @@
 #   snakemake --cores 2 results/inid-2024/table-3.csv      one file, with what it needs
 #   snakemake --cores 2 --configfile config.quick.yaml     a small run, in quick/
 #
-# <paper>/items.py lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
+# <paper>/items.yaml lists what a paper has; src/dpnoise_papers/steps.py makes jobs of it.
 # Settings of --configfile and --config need their own folder (--config folder=runs/mine). A
 # job is told its settings and a digest of its code: it runs again when one of them changes.
 import os
@@ -19,7 +19,7 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, f"{workflow.basedir}/src")
 
 from dpnoise_papers.making import end_on_sigterm, hand_on
-from dpnoise_papers.steps import Run, code, one_of, shown
+from dpnoise_papers.steps import Run, code, inputs, one_of, shown
 
 hand_on(workflow.basedir)
 GIVEN = workflow.config_settings  # of --configfile and --config
@@ -91,10 +91,10 @@ for job in run.jobs():
         name:
             job.name
         input:
-            job.inputs,
+            lambda w, job=job: inputs(job.calls(w)),
             lambda w, job=job: run.lacking(job.calls(w), workflow),
         output:
-            job.shown(report),
+            [shown(report, path) for path in job.outputs],
         log:
             f"{LOGS}/{job.log}.log",
         benchmark:
@@ -106,14 +106,14 @@ for job in run.jobs():
             job.group
         conda:
             ENVIRONMENT
-        threads: job.threads(CORES)
+        threads: max(1, min(CORES // 2, job.threads))
         resources:
-            mem_mb=job.mem_mb,
-            runtime=job.runtime,
+            mem_mb=lambda w, attempt, job=job: attempt * job.memory,
+            runtime=lambda w, attempt, job=job: attempt * job.minutes,
             gpu=job.gpu,
         params:
             calls=job.calls,
-            code=job.code,
+            code=lambda w, job=job: code(job.script, job.calls(w)),
             script=job.script,
         script:
             "workflow/scripts/{params.script}.py"
@@ -127,7 +127,7 @@ rule verdicts:
     output:
         f"{RESULTS}/verdicts.csv",
         shown(report, f"{RESULTS}/verdicts.md", "verdicts"),
-        shown(report, f"{RESULTS}/datasets.csv", "data sets"),
+        shown(report, f"{RESULTS}/datasets.csv", "datasets"),
     log:
         f"{LOGS}/verdicts.log",
     group:
@@ -160,7 +160,8 @@ rule provenance:
         mem_mb=500,
         runtime=5,
     params:
-        **run.stamped(),
+        run={"seed": run.config.seed, "settings_changed": run.changed},
+        told=run.told(),
         code=code("provenance"),
     script:
         "workflow/scripts/provenance.py"

@@ -200,7 +200,7 @@ def refinements_of_a_draw():
 
 def refinements_of_a_vector():
     from dpnoise.joint.noise import RadialNoise
-    from dpnoise.releases.vectors import rounded_vectors
+    from dpnoise.releases.continuous import rounded_vectors
 
     with pytest.raises(RuntimeError, match="not decided"):
         rounded_vectors(np.zeros((1, 2)), RadialNoise(L2(1.0, of=2), 1.0), np.ones(2), _zeros())

@@ -99,7 +99,7 @@ CAPS = [
     ("dpnoise.noise.stepwise", "_STEPS", (0, 1), checks.raises(lambda: staircase_2d_gamma(0.7))),
     ("dpnoise.privacy.inversion.inversion", "_ATTEMPTS", (1,), checks.attempts_of_the_inversion),
     ("dpnoise.releases.continuous", "_REFINEMENTS", (0, 1), checks.refinements_of_a_draw),
-    ("dpnoise.releases.vectors", "_REFINEMENTS", (0,), checks.refinements_of_a_vector),
+    ("dpnoise.releases.continuous", "_REFINEMENTS", (0,), checks.refinements_of_a_vector),
     ("dpnoise.releases.aggregates", "_REFINEMENTS", (0,), checks.refinements_of_a_quantile),
     ("dpnoise.privacy.profile", "_ROUNDS", (0, 1, 2, 5), checks.rounds_of_the_inverse),
     (

@@ -8,9 +8,8 @@ from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.config import load, typed
-from dpnoise_papers.making import claims_of, printed_beside, read_tables, resolve
+from dpnoise_papers.making import arguments, resolve
 from dpnoise_papers.result_files import write_table, write_text
-from dpnoise_papers.review.making import Folders
 from dpnoise_papers.steps import Run
 from dpnoise_papers.style import save
 
@@ -29,32 +28,29 @@ PROVENANCE = {
 
 
 def run(folder):
-    """Make the items below a folder as the rules do; return the run and its folders."""
+    """Make the items below a folder as the rules do; return the run."""
     made = Run(load("config.yaml", "config.quick.yaml"))
     made.results, made.figures = str(folder / "results"), str(folder / "figures")
-    folders = Folders(
-        results=folder / "results",
-        figures=folder / "figures",
-        benchmarks=folder / "benchmarks",
-        page=folder / "report.html",
-        options=("--configfile", "config.quick.yaml"),
-    )
+    made.logs, made.page_for_reviewers = str(folder / "logs"), str(folder / "report.html")
     for key in ("/".join(one) for one in ITEMS):
         call = made.table(key)
         tables = resolve(call["function"])(*typed(call["module"], call["settings"]))
         for table, path in zip([tables], call["outputs"], strict=True):
             write_table(table, path)
         for call in made.figure(key, "png"):
-            given = [*read_tables(call["tables"]), *printed_beside(call)]
-            save(resolve(call["function"])(*given), Path(call["outputs"][0]).with_suffix(""))
+            save(
+                resolve(call["function"])(*arguments(call)[0]),
+                Path(call["outputs"][0]).with_suffix(""),
+            )
         for call in made.page(key):
-            texts = resolve(call["function"])(*read_tables(call["tables"]), **claims_of(call))
+            tables, claims = arguments(call)
+            texts = resolve(call["function"])(*tables, **claims)
             for text, path in zip(texts, call["outputs"], strict=True):
                 write_text(text, path)
-    write_text(json.dumps(PROVENANCE), folders.results / "provenance.json")
+    write_text(json.dumps(PROVENANCE), folder / "results" / "provenance.json")
     published = read_published("published")
-    tables = quantity.read_tables(named_tables(published), folders.results)
-    write_table(judge(published.claims, tables), folders.results / "verdicts.csv")
-    tsv = folders.benchmarks / "inid-2024" / "figure-1a-table.tsv"
+    tables = quantity.read_tables(named_tables(published), made.results)
+    write_table(judge(published.claims, tables), folder / "results" / "verdicts.csv")
+    tsv = folder / "logs" / "benchmarks" / "inid-2024" / "figure-1a-table.tsv"
     write_text("s\tmax_rss\n1.25\t150.5\n", tsv)
-    return made, folders
+    return made

@@ -17,8 +17,6 @@ from dpnoise.noise import (
     DiscreteGaussian,
     Gaussian,
     KNorm,
-    Laplace,
-    Staircase,
     Staircase2D,
     Subbotin,
     flipped_huber_variance,
@@ -27,7 +25,7 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta
 from dpnoise.privacy.odometer.concentrated import zcdp
-from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
+from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,
     eta_from_dp,
@@ -153,20 +151,6 @@ def test_profiles_of_noise_of_any_size(name):
             if name in ("gaussian", "laplace", "flipped-huber"):
                 bound = answer(zcdp, noise, sensitivity)
                 assert bound is None or 0.0 < sum(tuple(bound)) < math.inf
-
-
-@pytest.mark.parametrize(
-    "noise", [Gaussian(1.0), DiscreteGaussian(2.0), Subbotin(3.0, 1.0), Staircase(1.0, 1.0, 0.5)]
-)
-def test_odd_arguments_of_profiles(noise):
-    for function in (privacy_profile, log_privacy_profile, hockey_stick, epsilon_at):
-        for value in ODD:
-            answer(function, noise, value, 0.5)
-            answer(function, noise, 1.0, value)
-            answer(function, value, 1.0, 0.5)
-    for value in ODD:
-        answer(zcdp, Laplace(1.0), value)
-        answer(zcdp, value, 1.0)
 
 
 @pytest.mark.parametrize("function", SCALARS, ids=lambda f: f.__name__)

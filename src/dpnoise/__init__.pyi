@@ -1,7 +1,7 @@
 # Public names and the modules that define them, for `lazy_loader` and type checkers.
 
 from .allocation.allocate import allocate as allocate
-from .auditing.noise import audit_noise as audit_noise
+from .auditing.sampler import audit_noise as audit_noise
 from .auditing.sampler import audit_sampler as audit_sampler
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.coordinate_noise import coordinate_noise as coordinate_noise
@@ -43,13 +43,13 @@ from .sensitivity.balls import L2 as L2
 from .sensitivity.balls import Box as Box
 from .sensitivity.balls import LInf as LInf
 from .sensitivity.contributions import from_frame as from_frame
-from .sensitivity.convert import add_remove as add_remove
-from .sensitivity.convert import as_sensitivity as as_sensitivity
-from .sensitivity.convert import replace_one as replace_one
 from .sensitivity.counts import Counts as Counts
 from .sensitivity.ellipsoid import Ellipsoid as Ellipsoid
 from .sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
 from .sensitivity.product import Product as Product
+from .sensitivity.product import add_remove as add_remove
+from .sensitivity.product import as_sensitivity as as_sensitivity
+from .sensitivity.product import replace_one as replace_one
 from .sensitivity.workload import Workload as Workload
 
 __version__: str

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict
 
 from dpnoise_papers.seeds import generator
+from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from types import ModuleType
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -47,18 +51,47 @@ class Outcome(NamedTuple):
 class Check(NamedTuple):
     """One statement, where it stands, what its proof is worth and how it is tested.
 
-    `run` takes a generator and the number of trials. `share` is the part of the trials
-    that a slow check makes do with; `cases`, if not 0, is how many cases there are in all, where
-    they are gone through and not drawn.
+    `run` takes a generator and the number of trials and returns an Outcome. `share` is the part of
+    the trials that a slow check makes do with; `cases`, if not 0, is how many cases there are in
+    all, where they are gone through and not drawn.
     """
 
     id: str
     where: str
     statement: str
     proof: str
-    run: Callable[[Generator, int], Outcome]
+    run: Callable[..., Any]
     share: float = 1.0
     cases: int = 0
+
+
+class _Statement(BaseModel):
+    """Entry of a table of statements: a check whose function, 'module.name', has its keywords."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    where: str
+    statement: str
+    check: str
+    proof: str = ""
+    told: dict[str, Any] = {}
+    share: float = 1.0
+    cases: int = 0
+
+
+def read_checks(path: Path, modules: Iterable[ModuleType]) -> tuple[Check, ...]:
+    """Checks of a table of statements by their ids, such as theory/statements.yaml.
+
+    The functions that it names are in the modules.
+    """
+    known = {module.__name__.rpartition(".")[2]: module for module in modules}
+    found = []
+    for name, one in read_typed(path, dict[str, _Statement]).items():
+        module, _, function = one.check.partition(".")
+        run = getattr(known[module], function)
+        run = partial(run, **one.told) if one.told else run
+        found.append(Check(name, one.where, one.statement, one.proof, run, one.share, one.cases))
+    return tuple(found)
 
 
 def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> pd.DataFrame:
@@ -106,6 +139,13 @@ def _name(function: Callable[..., Any]) -> str:
     """Full name of a function, also of one with arguments filled in."""
     whole = function.func if isinstance(function, partial) else function
     return f"{whole.__module__}.{whole.__qualname__}"
+
+
+def log_uniform(
+    rng: Generator, low: float, high: float, size: int | tuple[int, ...] | None = None
+) -> Array:
+    """Random numbers from low to high, uniform in log scale."""
+    return np.exp(rng.uniform(np.log(low), np.log(high), size))
 
 
 def at_most(left: Real, right: Real, unit: Real = 1.0) -> Array:

@@ -8,7 +8,6 @@ needs is imported inside it, so that `dpnoise-papers --help` answers at once.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ try:
     with imports_of("papers"):
         import click
 
-        from dpnoise.cli.group import Program
+        from dpnoise.cli.options import Program
 except ModuleNotFoundError as missing:  # only the command imports this module
     sys.stderr.write(f"{PROGRAM}: {missing}\n")
     raise SystemExit(2) from None
@@ -187,15 +186,6 @@ def config_check(files: tuple[str, ...]) -> int:
     return OK
 
 
-@config.command("schema")
-def config_schema() -> int:
-    """JSON schema of config files, for editors."""
-    from dpnoise_papers.config import json_schema
-
-    print(json.dumps(json_schema(), indent=2))
-    return OK
-
-
 @program.command("gpu-visit")
 @_over
 @click.option("--minutes", type=float, required=True, help="How long it may last.")
@@ -239,7 +229,7 @@ def compare(old: str, new: str, ignore: tuple[str, ...]) -> int:
 @click.option("--seed", type=int, help="Of the draw.  [random, and printed]")
 @click.option("--cores", type=int, default=2, help="Number of processes.")
 @click.option(
-    "--mutate", is_flag=True, help="Change each claim and its cells: verdicts must change."
+    "--mutate", is_flag=True, help="Change the cells of each claim: verdicts must change."
 )
 def verify(
     files: tuple[str, ...],
@@ -252,7 +242,7 @@ def verify(
 ) -> int:
     """Recompute a random part of the claims; 1 where a cell disagrees or nothing was recomputed.
 
-    With --mutate change the claims and their cells instead; 1 where a verdict stays without reason.
+    With --mutate change the cells behind them instead; 1 where a verdict stays without reason.
     """
     seed = int(time.time()) % 2**32 if seed is None else seed
     if mutate:

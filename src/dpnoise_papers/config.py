@@ -205,15 +205,6 @@ def typed(paper: str, plain: Mapping[str, Mapping[str, Any]]) -> list[Section]:
     return [models[name].model_validate(dict(value)) for name, value in plain.items()]
 
 
-def json_schema() -> dict[str, Any]:
-    """JSON schema of a config file, for editors."""
-    schema = config_model().model_json_schema()
-    for definition in schema["$defs"].values():
-        if definition.get("properties", {}).pop("seed", None):  # filled in from the top level
-            definition["required"].remove("seed")
-    return schema
-
-
 def _models(paper: str) -> dict[str, Any]:
     fields: dict[str, Any] = import_module(f"dpnoise_papers.{paper}.settings").Settings.model_fields
     return fields

@@ -1,9 +1,11 @@
 """Declaration of the items of a paper: which functions make its tables, figures and pages.
 
-An item is what a paper numbers (a figure, a table) or what we add to it. `items.py` of each paper
+An item is what a paper numbers (a figure, a table) or what we add to it. `items.yaml` of each paper
 declares its items by names of functions; the Snakefile reads the declarations through
 `dpnoise_papers.steps`. Nothing here imports what it names.
-Each paper that is reproduced is a subpackage with `items.py` and `settings.py`.
+Each paper that is reproduced is a subpackage with `items.yaml` and `settings.py`. In the file an
+item stands below its id, and a table, figure or page of which nothing but the function is said is
+the name of the function.
 
 How the functions are called:
 
@@ -23,7 +25,13 @@ as keyword `part`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from dpnoise_papers.strict_yaml import read_typed
 
 PART = "{part}"
 OWN = "{id}"  # the section of the settings that is named by the id of the item
@@ -40,6 +48,8 @@ class _Function:
     the parts, such as 'table_3.tasks'. With `claims` the function takes the claims of the paper as
     keyword `claims`. `memory` is in MB.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     function: str
     reads: tuple[str, ...] = ()
@@ -96,6 +106,11 @@ class Page(_Function):
     formats: tuple[str, ...] = ("md",)
 
 
+def _whole(given: Any) -> Any:  # noqa: ANN401
+    """Declaration of a function in full, also if its name alone is given."""
+    return {"function": given} if isinstance(given, str) else given
+
+
 @dataclass(frozen=True, kw_only=True)
 class Item:
     """One figure, table or statement of a paper, or of ours beside it.
@@ -106,11 +121,13 @@ class Item:
     which has the name `target`, by default that of the extra.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     id: str
     caption: str = ""
-    table: Table | None = None
-    figure: Figure | None = None
-    page: Page | None = None
+    table: Annotated[Table | None, BeforeValidator(_whole)] = None
+    figure: Annotated[Figure | None, BeforeValidator(_whole)] = None
+    page: Annotated[Page | None, BeforeValidator(_whole)] = None
     extra: str = ""
     target: str = ""
 
@@ -183,6 +200,32 @@ class Paper:
         return self.id.replace("-", "_")
 
 
+def _with_ids(given: Any) -> Any:  # noqa: ANN401
+    """Items by id, each with its id among its fields."""
+    if not isinstance(given, dict):
+        return given
+    return {
+        name: {"id": name, **one} if isinstance(one, dict) else one for name, one in given.items()
+    }
+
+
+class _Declared(BaseModel):
+    """Content of an items.yaml."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    items: Annotated[dict[str, Item], BeforeValidator(_with_ids)]
+    shows: tuple[str, ...] = ()
+
+
+@cache
+def read_paper(path: Path) -> Paper:
+    """Declaration of a paper by its items.yaml; YamlError names every mistake of the file."""
+    found = read_typed(path, _Declared)
+    return Paper(id=found.id, items=tuple(found.items.values()), shows=found.shows)
+
+
 def papers() -> tuple[Paper, ...]:
     """Declarations of all papers, in the order of MODULES."""
-    return tuple(import_module(f"dpnoise_papers.{name}.items").PAPER for name in MODULES)
+    return tuple(read_paper(Path(__file__).parent / name / "items.yaml") for name in MODULES)

@@ -6,7 +6,7 @@ script and of the modules behind the functions that it calls: a new date reruns 
 reruns what uses the module. The graph is built from the import statements; no module is imported.
 
 The log of a job ends with a line for each file that it made, with the digests of the file and of
-what the job was told; `provenance.json` collects them (`dpnoise_papers.run.provenance`).
+what the job was told; `provenance.json` collects them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import grimp
-    import pandas as pd
 
 PACKAGES = ("dpnoise", "dpnoise_papers")
 SOURCE = Path(__file__).resolve().parents[1]
@@ -45,25 +44,24 @@ def _graph() -> grimp.ImportGraph:
 
 
 def code_inputs(script: str, *functions: str) -> list[str]:
-    """Sorted files of the modules behind a script and the functions, by full dotted name, that it
-    calls.
+    """Sorted files of the modules behind a script and functions, with the statements beside them.
 
-    Paths are relative to the folder of the sources. ValueError if a module does not exist.
+    Functions are full dotted names; paths are relative to the folder of the sources. ValueError if
+    a module does not exist.
     """
     graph = _graph()
     modules = {*_imports(script), *(name.rpartition(".")[0] for name in functions)}
     if unknown := sorted(modules - graph.modules):
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")
-    found = modules.union(*(graph.find_upstream_modules(name) for name in modules))
-    return sorted(_path(name) for name in found)
+    files = set(map(_path, modules.union(*map(graph.find_upstream_modules, modules))))
+    beside = {one for path in files for one in (SOURCE / path).parent.glob("*.yaml")}
+    tables = {one for one in beside if one.name != "items.yaml"}  # which declares other jobs too
+    return sorted(files | {one.relative_to(SOURCE).as_posix() for one in tables})
 
 
 @cache
 def code_digest(script: str, *functions: str) -> str:
-    """Digest (sha256) of a script and of the modules behind it and the functions that it calls.
-
-    Errors are those of `code_inputs`.
-    """
+    """Digest (sha256) of a script and of the files behind it: see `code_inputs`."""
     files = [Path(script), *(SOURCE / path for path in code_inputs(script, *functions))]
     return hashlib.sha256("\n".join(map(_source_digest, files)).encode()).hexdigest()
 
@@ -72,20 +70,19 @@ _source_digest = cache(file_digest)  # a source is behind many jobs
 
 
 @cache
-def _imports(script: str) -> tuple[str, ...]:
+def _imports(script: str) -> list[str]:
     """Modules of both packages that a script imports by name."""
     tree = ast.parse(Path(script).read_text(encoding="utf-8"))
-    names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    return tuple(name for name in names if name and name.split(".")[0] in PACKAGES)
+    names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return [name for name in names if name.split(".")[0] in PACKAGES]
 
 
 @cache
 def _path(module: str) -> str:
     """File of a module, relative to the folder of the sources."""
     # A folder alone may be what an older commit left: its compiled modules.
-    path = module.replace(".", "/")
-    package = f"{path}/__init__.py"
-    return package if (SOURCE / package).is_file() else f"{path}.py"
+    package = f"{module.replace('.', '/')}/__init__.py"
+    return package if (SOURCE / package).is_file() else package.replace("/__init__.py", ".py")
 
 
 @contextmanager
@@ -119,35 +116,38 @@ def resolve(name: str) -> Callable[..., Any]:
     return found
 
 
-def read_tables(tables: Sequence[str | dict[str, str]]) -> list[pd.DataFrame | dict[str, Any]]:
+def read_tables(tables: Sequence[str | dict[str, str]]) -> list[Any]:
     """Result tables by path; for a dictionary from part to path one from part to table.
 
     A part without a path, whose data are missing, gets no rows.
     """
     found: list[Any] = []
     for one in tables:
-        if isinstance(one, dict):
+        if isinstance(one, str):
+            found.append(read_table(one))
+        else:
             read = {part: read_table(path) for part, path in one.items() if path}
             empty = next(iter(read.values())).iloc[:0]
             found.append({part: read.get(part, empty) for part in one})
-        else:
-            found.append(read_table(one))
     return found
 
 
-def claims_of(call: dict[str, Any]) -> dict[str, Any]:
-    """Keyword with the paper's claims of a function that takes them."""
-    read = call.get("reads_claims")
-    return {"claims": resolve(read)(call["claims"][0])} if read else {}
+def arguments(call: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """What a function is given beside settings and data, by place and by keyword.
 
-
-def printed_beside(call: dict[str, Any]) -> list[Any]:
-    """Table of the printed numbers that a figure shows beside ours, none without any."""
-    paper, files = call["item"].split("/")[0], []
-    for one in call["tables"]:
-        files += list(one.values()) if isinstance(one, dict) else [one]
-    read = call.get("reads_claims")
-    return [resolve(read)(call["claims"][0], paper, call["printed"], files)] if read else []
+    These are the tables that it reads, behind them that of the printed numbers beside a figure's,
+    and the keyword `claims` of a function that takes the paper's.
+    """
+    tables = read_tables(call["tables"])
+    if "reads_claims" not in call:
+        return tables, {}
+    read, path = resolve(call["reads_claims"]), call["claims"][0]
+    if not call.get("printed"):
+        return tables, {"claims": read(path)}
+    paths = [
+        path for one in call["tables"] for path in ([one] if isinstance(one, str) else one.values())
+    ]
+    return [*tables, read(path, call["printed"], paths)], {}
 
 
 def hand_on(root: str) -> None:

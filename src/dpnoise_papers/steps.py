@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import defaultdict
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -43,57 +44,22 @@ _BOUNDS = "dpnoise_papers.claims.judge.bounds_beside"
 class Job(NamedTuple):
     """One rule: its name, its outputs and the calls of a job by its wildcards.
 
-    `log` is a path without end, `wildcards` are patterns by name, `made` the tables whose
-    declarations say how much memory and time it asks for.
+    `log` is a path without end, `wildcards` are patterns by name; `memory` (MB) and `minutes` are
+    those of a first attempt, `threads` those that help.
     """
 
     name: str
     outputs: list[str]
-    calls: Callable[[Any], list[Call]]
+    calls: Callable[..., list[Call]]
     log: str
     wildcards: Mapping[str, str] = MappingProxyType({})
     script: str = "show"
     group: Callable[[Any], str] | str = "collected"
-    made: Sequence[Table] = (Table(function="", memory=1500),)
+    memory: int = 1500
+    minutes: int = 10
+    threads: int = 1
     priority: int = 0
     gpu: int = 0
-
-    def shown(self, report: Callable[..., Any]) -> list[Any]:
-        """Outputs; Snakemake's `report` flags figures and pages, under their paper, by name."""
-
-        def flagged(path: str) -> Any:  # noqa: ANN401 - Snakemake's
-            def name(wildcards: Any) -> tuple[str, ...]:  # noqa: ANN401
-                return Path(path.format_map(wildcards)).with_suffix("").parts[-2:]
-
-            return report(
-                path,
-                caption="workflow/report/item.rst",
-                category=lambda w: name(w)[0],
-                subcategory="pages" if path.endswith((".md", ".tex")) else "figures",
-                labels=lambda w: {"item": name(w)[1]},
-            )
-
-        return [flagged(path) if self.script == "show" else path for path in self.outputs]
-
-    def inputs(self, wildcards: Any) -> list[str]:  # noqa: ANN401
-        """Files that a job reads."""
-        return inputs(self.calls(wildcards))
-
-    def code(self, wildcards: Any) -> str:  # noqa: ANN401
-        """Digest of a job's code."""
-        return code(self.script, self.calls(wildcards))
-
-    def mem_mb(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002
-        """Memory in MB, more of it with each attempt."""
-        return attempt * max(table.memory for table in self.made)
-
-    def runtime(self, wildcards: Any, attempt: int) -> int:  # noqa: ANN401, ARG002
-        """Minutes, more of them with each attempt."""
-        return attempt * max(table.minutes for table in self.made)
-
-    def threads(self, cores: int) -> int:
-        """Threads that help, at most half of the cores: two experiments run side by side."""
-        return max(1, min(cores // 2, *(table.threads for table in self.made)))
 
 
 class Run:
@@ -120,7 +86,9 @@ class Run:
         self.sources = Sources(config)
         self.missing = self.sources.missing()
         if unknown := ", ".join(name for name in config.items if name not in self.items):
-            raise ValueError(f"config: items: expected some of `items.py`, got {unknown}")
+            raise ValueError(f"config: items: expected some of `items.yaml`, got {unknown}")
+        if config.items:
+            self.items = {key: self.items[key] for key in self._behind(config.items)}
 
     @classmethod
     def of(cls, *files: str | Path, overrides: Mapping[str, Any] | None = None) -> Run:
@@ -153,6 +121,10 @@ class Run:
         return {f"{paper.id}/{name}".replace(PART, part): (key, part)
                 for key, (paper, item) in self.items.items()
                 for part in self._parts(key) for name in item.tables}  # fmt: skip
+
+    def maker(self, path: str) -> tuple[str, str] | None:
+        """Item and part that make a table 'paper/table.csv'; None if none does."""
+        return self._makers.get(path.removesuffix(".csv"))
 
     @cache  # noqa: B019 - a run lives as long as its process
     def _read(self, key: str, kind: str, part: str = "") -> list[dict[str, str]]:
@@ -199,14 +171,11 @@ class Run:
 
     # What is asked for
 
-    def _of(self, paper: Paper, which: Callable[[str], bool]) -> list[str]:
-        """Items of a paper of which something holds."""
-        return [key for key, (owner, _) in self.items.items() if owner == paper and which(key)]
-
     def _asked(self, paper: Paper, target: str = "") -> list[str]:
         """Items of a paper that a target asks for, '' for the default one; also without data."""
         only = self.config.items or self.items
-        return self._of(paper, lambda key: self.items[key][1].target == target and key in only)
+        return [key for key, (owner, item) in self.items.items()
+                if (owner, item.target) == (paper, target) and key in only]  # fmt: skip
 
     def files(self, paper: Paper, target: str = "") -> list[str]:
         """Every file that a target asks for of a paper."""
@@ -260,93 +229,86 @@ class Run:
 
     # Rules, in the order of a run
 
-    @cached_property
-    def _needed(self) -> set[str]:
-        """Items of the default run, and those that they read."""
-        asked = (key for paper in self.papers for key in self._asked(paper) if self.had(key))
-        return set(self._behind(asked))
-
-    @cache  # noqa: B019 - a run lives as long as its process
     def _is_grid(self, key: str) -> bool:
         """Whether an item's tables are cheap and read nothing: made with others of its paper."""
         item = self.items[key][1]
-        table = item.table
-        if not table or table.alone or table.data or table.for_each or table.reads or item.target:
-            return False
-        return key in self._needed
+        one = item.table
+        own = one and (one.alone or one.data or one.for_each or one.reads or item.target)
+        return bool(one) and not own
 
     @cache  # noqa: B019 - a run lives as long as its process
     def _is_shown(self, key: str) -> bool:
         """Whether figure and page of an item show nothing but such tables."""
-        names = [name for kind in _KINDS[1:] for one in self._read(key, kind)
-                 for name in one.values()]  # fmt: skip
-        cheap = names and all(self._is_grid(self._makers[name][0]) for name in names)
-        return bool(cheap) and not self.items[key][1].target and key in self._needed
+        reads = [read for kind in _KINDS[1:] for read in self._read(key, kind)]
+        makers = [self._makers[name][0] for read in reads for name in read.values()]
+        return not self.items[key][1].target and bool(makers) and all(map(self._is_grid, makers))
 
-    def jobs(self) -> list[Job]:
-        """Rules of all items, without those that would make nothing."""
-        return [job for job in self._jobs() if job.outputs]
-
-    def _jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[Job]:  # numpydoc ignore=YD01
         """Rules of all items: experiments, grids, tables, figures and pages.
 
         An experiment is made part by part, all items with the same parts in one job. Grids are the
         cheap tables of a paper in one job, as are the figures and pages that show nothing else.
         All others have a job of their own, by rules for each set of ends that they make.
         """
-        alone: dict[tuple[str, ...], list[str]] = {}
-        pages: dict[tuple[str, ...], list[str]] = {}
-        swept: dict[tuple[Paper, str], list[str]] = {}
-        figures = []
+        swept: dict[tuple[Paper, str], list[str]] = defaultdict(list)
+        batches: dict[tuple[Paper, str], list[Call]] = defaultdict(list)
+        each: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for key, (paper, item) in self.items.items():
             if item.table and item.table.for_each:
-                swept.setdefault((paper, item.table.parts), []).append(key)
-            elif item.table and not self._is_grid(key):
-                ends = tuple(name.removeprefix(item.id) for name in item.tables)
-                alone.setdefault(ends, []).append(key)
-            if item.page and not self._is_shown(key):
-                pages.setdefault(item.page.formats, []).append(key)
-            figures += [key] if item.figure else []
+                swept[paper, item.table.parts].append(key)
+            for kind in ("figure", "page") if item.table and item.table.for_each else _KINDS:
+                calls = self._own(kind, key)
+                if self._is_grid(key) if kind == "table" else self._is_shown(key):
+                    batches[paper, "grids" if kind == "table" else "figures"] += calls
+                elif calls:
+                    paths = [path.replace(key, "{item}") for path in outputs(calls)]
+                    each[kind, *paths].append(key)
         for (paper, where), keys in swept.items():
-            name, made = f"{paper.module}_{where.replace('.', '_')}", self._declared(keys)
-            files = [f"{self.results}/{paper.id}/{one}.csv"
-                     for key in keys for one in self.items[key][1].tables]  # fmt: skip
-            cuda = any(one.device and self._setting(paper, one.device) == "cuda" for one in made)
+            name = f"{paper.module}_{where.replace('.', '_')}"
+            made = [f"{self.results}/{paper.id}/{one}.csv"
+                    for key in keys for one in self.items[key][1].tables]  # fmt: skip
+            devices = (table.device for table in self._tables(keys))
+            cuda = any(one and self._setting(paper, one) == "cuda" for one in devices)
             yield Job(
-                name, files, self._swept(keys), f"{paper.id}/{name}-{{part}}",
-                {"part": one_of(self.parts(paper, where))}, "tables", "experiments", made,
-                priority=2, gpu=int(cuda),
+                name, made, lambda w, keys=keys: [self.table(key, w.part) for key in keys],
+                f"{paper.id}/{name}-{{part}}", {"part": one_of(self.parts(paper, where))},
+                "tables", "experiments", priority=2, gpu=int(cuda), **self._asks(keys),
             )  # fmt: skip
-        for paper in self.papers:
-            calls = [self.table(key) for key in self._of(paper, self._is_grid)]
-            yield _batch(paper, "grids", calls, script="tables", group="tables")
-        for ends, keys in alone.items():
-            yield _each(
-                "table" + "".join(ends), [f"{self.results}/{{item}}{end}.csv" for end in ends],
-                keys, lambda w: [self.table(w.item)], script="tables", made=self._declared(keys),
-                group=lambda w: "collected" if self._read(w.item, "table") else "tables",
-                priority=1,
-            )  # fmt: skip
-        for paper in self.papers:
-            shown = self._of(paper, self._is_shown)
-            calls = [call for key in shown for call in (*self.figure(key), *self.page(key))]
-            yield _batch(paper, "figures", calls)
-        keys = [key for key in figures if not self._is_shown(key)]
-        yield _each("figure", [f"{self.figures}/{{item}}.svg"], keys, lambda w: self.figure(w.item))
+        for (paper, what), calls in batches.items():
+            script, group = ("tables",) * 2 if what == "grids" else ("show", "collected")
+            yield Job(f"{paper.module}_{what}", outputs(calls), lambda _, calls=calls: calls,
+                      f"{paper.id}/{what}", {}, script, group, minutes=30)  # fmt: skip
+        for (kind, *files), keys in each.items():
+            ends = "".join(file.partition("{item}")[2] for file in files)
+            name = re.sub("[-.]", "_", kind + re.sub(r"\.(csv|svg)", "", ends))
+            how: dict[str, Any] = {"script": "tables", "priority": 1, "group": self._group}
+            how = how | self._asks(keys) if kind == "table" else {}
+            yield Job(name, files, lambda w, kind=kind: self._own(kind, w.item), f"{{item}}-{kind}",
+                      {"item": one_of(keys)}, **how)  # fmt: skip
+        drawn = one_of(key for key, (_, item) in self.items.items() if item.figure)
         yield Job("picture", [f"{self.figures}/{{item}}.{{end}}"],
                   lambda w: self.figure(w.item, w.end), "{item}-{end}",
-                  {"item": one_of(figures), "end": one_of(FORMATS[1:])})  # fmt: skip
-        for ends, keys in pages.items():
-            files = [f"{self.results}/{{item}}.{end}" for end in ends]
-            yield _each("-".join(("page", *ends)), files, keys, lambda w: self.page(w.item))
+                  {"item": drawn, "end": one_of(FORMATS[1:])})  # fmt: skip
 
-    def _swept(self, keys: list[str]) -> Callable[[Any], list[Call]]:
-        """Calls of one part of some items, by the wildcards of its job."""
-        return lambda w: [self.table(key, w.part) for key in keys]
+    def _own(self, kind: str, key: str) -> list[Call]:
+        """Calls of an item behind its 'table', made at once, its 'figure' or its 'page'."""
+        if kind == "table":
+            return [self.table(key)] if self.items[key][1].table else []
+        return self.figure(key) if kind == "figure" else self.page(key)
 
-    def _declared(self, keys: Iterable[str]) -> list[Table]:
+    def _group(self, wildcards: Any) -> str:  # noqa: ANN401 - Snakemake's
+        """Group of the job of a table: with what it reads, if it reads any."""
+        return "collected" if self._read(wildcards.item, "table") else "tables"
+
+    def _tables(self, keys: Iterable[str]) -> list[Table]:
         """How the tables of some items are made."""
         return [table for key in keys if (table := self.items[key][1].table)]
+
+    def _asks(self, keys: Iterable[str]) -> dict[str, int]:
+        """What a job of such tables asks for: the most of each, threads that help every one."""
+        made = self._tables(keys)
+        most = {name: max(getattr(one, name) for one in made) for name in ("memory", "minutes")}
+        return most | {"threads": min(one.threads for one in made)}
 
     # Calls
 
@@ -438,11 +400,6 @@ class Run:
         beside = [*Path(PUBLISHED).glob("*.*"), *Path("docs/snapshot").glob("*.csv")]
         return [*self.everything(".csv"), *sorted(map(str, beside))]
 
-    def stamped(self) -> dict[str, Any]:
-        """What provenance.json is told: the run, the logs of its jobs, what these were told."""
-        run = {"seed": self.config.seed, "settings_changed": self.changed}
-        return {"run": run, "logs": self.logs, "told": self.told()}
-
     def told(self) -> dict[str, list[str]]:
         """Item of each file of the default run, and the digest of what its job is told."""
         keys = [key for paper in self.papers for key in self._asked(paper) if self.had(key)]
@@ -470,33 +427,13 @@ class Run:
         """Why an optional table does not count, or nothing."""
         file, item = Path(self.results, path), self.items[key][1]
         again = f"`make {item.target}` makes it"
-        try:
-            with file.open(newline="", encoding="utf-8") as stream:
-                digests = {row.get(DIGEST) for row in csv.DictReader(stream)}
-        except FileNotFoundError:
-            extra = f", because it needs the extra {item.extra!r}" if item.extra else ""
-            return f"{file} is no part of the default run{extra}; {again}"
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            return f"{file} cannot be read ({error}); {again}"
-        if item.extra and digests != {self.digest_behind(key)}:
+        if not file.is_file():
+            extra = f"because it needs the extra {item.extra!r}"
+            return f"{file} is no part of the default run, {extra}; {again}"
+        rows = csv.DictReader(file.read_text("utf-8", "replace").splitlines())
+        if {row.get(DIGEST) for row in rows} != {self.digest_behind(key)}:
             return f"{file} was made with other settings than those in force; {again} again"
         return ""
-
-
-def _batch(paper: Paper, what: str, calls: list[Call], **more: Any) -> Job:  # noqa: ANN401
-    """Rule of the cheap items of a paper."""
-    made = [Table(function="", memory=1500, minutes=30)]
-    name = f"{paper.module}_{what}"
-    return Job(name, outputs(calls), lambda _: calls, f"{paper.id}/{what}", made=made, **more)
-
-
-def _each(
-    name: str, files: list[str], keys: list[str], calls: Callable[[Any], list[Call]],
-    **more: Any,  # noqa: ANN401
-) -> Job:  # fmt: skip
-    """Rule of items with a job of their own."""
-    patterns = {"item": one_of(keys)}
-    return Job(name.replace("-", "_"), files, calls, f"{{item}}-{name}", patterns, **more)
 
 
 def inputs(calls: Iterable[Call]) -> list[str]:
@@ -522,10 +459,24 @@ def code(script: str, calls: Iterable[Call] = ()) -> str:
     return code_digest(f"workflow/scripts/{script}.py", *sorted(filter(None, names)))
 
 
-def shown(report: Callable[..., Any], path: str, category: str) -> Any:  # noqa: ANN401
-    """A file flagged for Snakemake's `report`, with the text of its own name."""
-    caption = f"workflow/report/{Path(path).stem}.rst"
-    return report(path, caption=caption, category=category, labels={"item": Path(path).name})
+def shown(report: Callable[..., Any], path: str, caption: str = "") -> Any:  # noqa: ANN401
+    """A file in Snakemake's `report`: under its paper, by name; tables without a caption are not.
+
+    `caption` is a text of workflow/report.
+    """
+    if path.endswith(".csv") and not caption:
+        return path
+
+    def name(wildcards: Any) -> tuple[str, ...]:  # noqa: ANN401 - Snakemake's
+        return Path(path.format_map(wildcards)).with_suffix("").parts[-2:]
+
+    return report(
+        path,
+        caption=f"workflow/report/{caption or 'item'}.rst",
+        category=lambda w: name(w)[0],
+        subcategory="pages" if path.endswith((".md", ".tex")) else "figures",
+        labels=lambda w: {"item": name(w)[1]},
+    )
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -50,58 +50,31 @@ if TYPE_CHECKING:
 PAGE = 7.16  # inches; the width of every figure
 TEXT = 8  # points, for every text
 
-COLOURS = {
-    "gaussian": "#0072B2",
-    "laplace": "#D55E00",
-    "flipped-huber": "#009E73",
-    "offset-symmetric-gaussian": "#5A0F4B",
-    "staircase": "#E69F00",
-    "truncated-laplace": "#56B4E9",
-    "subbotin": "#8F2424",
-    "huber": "#4A4A4A",
-    "k-norm": "#3D3DAA",
-    "joint": "#1A1A1A",
-    "classical-gaussian": "#14203F",
-    "james-stein": "#CC79A7",
-    "soft-threshold": "#B3007A",
-    "wavelets": "#7FB23A",
-    "trend-filtering": "#7A5A00",
+# Name, colour and dash; those that coincide somewhere let each other show.
+_LOOKS: dict[str, tuple[str, str, Any]] = {
+    "gaussian": ("Gaussian", "#0072B2", "-"),
+    "laplace": ("Laplace", "#D55E00", (0, (10, 1.5))),
+    "flipped-huber": ("flipped Huber", "#009E73", (0, (4, 1.8))),
+    "offset-symmetric-gaussian": (
+        "offset-symmetric Gaussian",
+        "#5A0F4B",
+        (0, (6, 1.5, 1, 1.5, 1, 1.5)),
+    ),
+    "staircase": ("staircase", "#E69F00", (0, (2, 1))),
+    "truncated-laplace": ("truncated Laplace", "#56B4E9", (0, (1, 1.4))),
+    "subbotin": ("Subbotin", "#8F2424", (0, (3, 1, 1, 1))),
+    "huber": ("Huber", "#4A4A4A", (0, (4, 1.8, 1, 1.8))),
+    "k-norm": ("K-norm", "#3D3DAA", (0, (3, 1.5, 1, 1.5))),
+    "joint": ("joint", "#1A1A1A", (0, (7, 0.9))),
+    "classical-gaussian": ("classical Gaussian", "#14203F", (0, (6, 1.5, 1, 1.5))),
+    "james-stein": ("James-Stein", "#CC79A7", (0, (7, 1.2))),
+    "soft-threshold": ("soft threshold", "#B3007A", (0, (5, 1, 1, 1))),
+    "wavelets": ("wavelets", "#7FB23A", (0, (3, 1.2))),
+    "trend-filtering": ("trend filtering", "#7A5A00", (0, (8, 1, 2, 1))),
 }
-# Those that coincide somewhere let each other show.
-DASHES: dict[str, Any] = {
-    "gaussian": "-",
-    "laplace": (0, (10, 1.5)),
-    "flipped-huber": (0, (4, 1.8)),
-    "offset-symmetric-gaussian": (0, (6, 1.5, 1, 1.5, 1, 1.5)),
-    "staircase": (0, (2, 1)),
-    "truncated-laplace": (0, (1, 1.4)),
-    "subbotin": (0, (3, 1, 1, 1)),
-    "huber": (0, (4, 1.8, 1, 1.8)),
-    "k-norm": (0, (3, 1.5, 1, 1.5)),
-    "joint": (0, (7, 0.9)),
-    "classical-gaussian": (0, (6, 1.5, 1, 1.5)),
-    "james-stein": (0, (7, 1.2)),
-    "soft-threshold": (0, (5, 1, 1, 1)),
-    "wavelets": (0, (3, 1.2)),
-    "trend-filtering": (0, (8, 1, 2, 1)),
-}
-NAMES = {
-    "gaussian": "Gaussian",
-    "laplace": "Laplace",
-    "flipped-huber": "flipped Huber",
-    "offset-symmetric-gaussian": "offset-symmetric Gaussian",
-    "staircase": "staircase",
-    "truncated-laplace": "truncated Laplace",
-    "subbotin": "Subbotin",
-    "huber": "Huber",
-    "k-norm": "K-norm",
-    "joint": "joint",
-    "classical-gaussian": "classical Gaussian",
-    "james-stein": "James-Stein",
-    "soft-threshold": "soft threshold",
-    "wavelets": "wavelets",
-    "trend-filtering": "trend filtering",
-}
+NAMES = {key: name for key, (name, _, _) in _LOOKS.items()}
+COLOURS = {key: colour for key, (_, colour, _) in _LOOKS.items()}
+DASHES = {key: dash for key, (_, _, dash) in _LOOKS.items()}
 GROUND: Any = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}  # of notes
 OURS = "* not in the paper"
 GREY = "#767676"  # notes and guides: 4.5 to 1 on white

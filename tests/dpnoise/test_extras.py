@@ -12,17 +12,12 @@ LIBRARY = Path(dpnoise.__file__).parent
 THIRD = ("numba", "sklearn", "clarabel", "click", "rich", "opacus")
 NEEDS = {
     "cli.best": "cli",
-    "cli.budget": "cli",
-    "cli.calibrate": "cli",
     "cli.checks": "cli",
     "cli.options": "cli",
-    "cli.output": "cli",
-    "cli.group": "cli",
     "cli.program": "cli",
     "cli.release": "cli",
     "cli.table_file": "cli",
     "learn.cd": "learn",
-    "learn.kernel": "learn",
     "learn.estimators": "learn",
     "learn.optimum": "learn",
     "learn.pipelines": "learn",

@@ -129,18 +129,6 @@ def test_noise_for_people_in_one_of_twenty_regions_hides_them_and_nobody_in_two(
     assert two.contradicted
 
 
-def test_noise_for_six_counts_keeps_its_promise_for_two_people_who_replace_each_other():
-    from dpnoise import best
-
-    both = shown(ROOT / "docs" / "how-to" / "at-most-three-of-twelve.md")["replaced"]
-    found = best(both, epsilon=1.0)
-    assert found.promise.startswith(
-        "one person replaced by another, both in at most 3 of 12 counts"
-    )
-    audit = audited(found.noise, neighbours(both.relation, 12, 3), 1.0, 0.0)
-    assert not audit.contradicted, audit
-
-
 def test_allocated_scales_keep_the_promise_that_is_printed(tmp_path, monkeypatch):
     """One person is replaced: visits, minutes and spending move, each as far as it can."""
     monkeypatch.chdir(tmp_path)

@@ -9,8 +9,9 @@ import pytest
 
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.config import config_model
-from dpnoise_papers.item import PART, Figure, Item, Table, papers
+from dpnoise_papers.item import PART, Figure, Item, Table, papers, read_paper
 from dpnoise_papers.making import resolve
+from dpnoise_papers.strict_yaml import YamlError
 
 ROOT = Path(__file__).parents[2]
 ITEMS = [(paper, item) for paper in papers() for item in paper.items]
@@ -43,6 +44,30 @@ def test_an_item_with_an_extra_has_a_target_of_its_own():
     assert Item(id="table-1", table=table, extra="deep", target="large").target == "large"
     with pytest.raises(ValueError, match="item table-1: expected an extra beside its target"):
         Item(id="table-1", table=table, target="large")
+
+
+def test_a_file_of_items_names_every_mistake_and_the_item(tmp_path):
+    path = tmp_path / "items.yaml"
+    path.write_text("""
+id: inid-2024
+items:
+  figure-1: {caption: One line., figure: .figures.one, table: {function: .tables.one, memory: 9}}
+""")
+    (item,) = read_paper(path).items
+    table = Table(function="dpnoise_papers.inid_2024.tables.one", settings=("figure_1",), memory=9)
+    figure = Figure(function="dpnoise_papers.inid_2024.figures.one")
+    assert item == Item(id="figure-1", caption="One line.", table=table, figure=figure)
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("""
+id: inid-2024
+items:
+  figure-1: {figure: .figures.one}
+  figure-2: {table: {function: .tables.two, reeds: [figure-1], memory: many}}
+shown: [figure-1]
+""")
+    told = r"figure-1: .*a caption.*figure-2\.table\.memory: .*figure-2\.table\.reeds: .*shown: "
+    with pytest.raises(YamlError, match=told):
+        read_paper(wrong)
 
 
 def test_no_item_and_no_table_is_declared_twice():

@@ -136,3 +136,9 @@ def test_tables_of_parts_arrive_as_one_dictionary_and_missing_ones_without_rows(
         "q": [2],
         "r": [],
     }
+
+
+def test_an_edited_statement_is_an_edit_of_the_code(names):
+    found = names("dpnoise_papers.inid_2024.theory.statements.inid_theory")
+    assert "dpnoise_papers/inid_2024/theory/statements.yaml" in found
+    assert not any(name.endswith(".yaml") for name in names(DENSITIES))

@@ -8,8 +8,9 @@ import pytest
 from dpnoise_papers.claims import report
 from dpnoise_papers.claims.findings import read_snapshot
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.claims.references import NOT_RUN, loose_numbers, references, templates
+from dpnoise_papers.claims.references import NOT_RUN, references, templates
 from dpnoise_papers.claims.summary import differences
+from printed_words import loose_numbers
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = ROOT / "docs" / "snapshot"

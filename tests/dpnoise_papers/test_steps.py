@@ -15,7 +15,7 @@ import pytest
 from dpnoise_papers.config import load
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 from dpnoise_papers.settings import Section
-from dpnoise_papers.steps import Run, code, inputs, outputs
+from dpnoise_papers.steps import Run, code, inputs, outputs, shown
 
 
 class SnakemakeParams(dict):
@@ -100,12 +100,11 @@ def test_parts_are_keys_in_alphabetical_order_or_values_in_theirs():
 
 
 def test_a_data_set_is_one_job_that_is_told_its_own_settings_only():
-    job = run().jobs()[0]
+    job = next(run().jobs())
     assert job.name == "inid_2024_sweep_tasks"
     assert job.wildcards == {"part": "airfoil|california"}
     assert job.outputs == [f"results/inid-2024/runs/{{part}}{end}.csv" for end in ("", "-beside")]
-    assert (job.threads(16), job.threads(4), job.threads(1)) == (4, 2, 1)
-    assert (job.mem_mb(None, 2), job.gpu) == (6000, 0)
+    assert (job.threads, job.memory, job.minutes, job.gpu) == (4, 3000, 10, 0)
     (call,) = job.calls(SimpleNamespace(part="airfoil"))
     assert call["settings"] == {"sweep": {"tasks": {"airfoil": 2.0}, "hours": [9, 8]}}
     assert inputs([call]) == ["data/prepared/airfoil.npz"]
@@ -127,6 +126,12 @@ def test_cheap_tables_share_a_job_and_others_have_one_of_their_own():
         for name, item in (("table_beside", "summary"), ("table", "long"))
     )
     assert (reading, long) == ("collected", "tables")
+
+
+def test_a_figure_needs_no_table_of_its_own():
+    drawn = Item(id="drawn", caption="A run.", figure=Figure(function="toy.draw", reads=("long",)))
+    jobs = {job.name: job for job in run(LONG, drawn).jobs()}
+    assert jobs["figure"].wildcards == {"item": re.escape("inid-2024/drawn")}
 
 
 def test_no_file_is_made_by_two_rules_and_every_file_by_one():
@@ -222,7 +227,7 @@ def test_an_optional_item_is_made_by_its_own_target_only(own, name):
 def test_a_table_made_on_a_gpu_asks_for_one(device, gpu):
     table = Table(function="toy.train", settings=("net",), device="net.device", for_each=True,
                   parts="sweep.hours", makes=("net-{part}",))  # fmt: skip
-    job = run(Item(id="net", table=table), device=device).jobs()[0]
+    job = next(run(Item(id="net", table=table), device=device).jobs())
     assert job.gpu == gpu
     (call,) = job.calls(SimpleNamespace(part="8"))
     assert call["keywords"] == {"part": "8"}
@@ -252,6 +257,7 @@ def optional(tmp_path):
         ("x,settings_digest\n1,OWN\n2,OWN\n", ""),
         ("x,settings_digest\n1,OWN\n2,fedcba9876543210\n", "made with other settings"),
         ("x\n1\n", "made with other settings"),
+        ("\0", "made with other settings"),
         ("x,settings_digest\n", "made with other settings"),
         (
             None,
@@ -285,15 +291,18 @@ def test_an_optional_table_counts_as_its_job_writes_it(optional, tmp_path):
 def test_the_report_shows_figures_and_pages_under_their_paper_with_captions():
     found = {}
     for job in Run(load("config.yaml")).jobs():
-        for one in job.shown(lambda path, **told: (path, told)):
-            path, told = one if isinstance(one, tuple) else (one, None)
-            assert (told is None) == (job.script == "tables")
-            if told:
+        for path in job.outputs:
+            one = shown(lambda path, **told: (path, told), path)
+            assert isinstance(one, str) == (job.script == "tables")
+            if job.script == "show":
+                told = one[1]
                 wildcards = {"item": "inid-2024/figure-2", "end": "png"} if "{" in path else {}
                 category, labels = told["category"](wildcards), told["labels"](wildcards)
                 found[path] = category, labels["item"]
                 captions = [call.get("caption") for call in job.calls(SimpleNamespace(**wildcards))]
                 assert any(captions) or told["subcategory"] == "pages"
+    verdicts = shown(lambda *_, **told: told["caption"], "results/datasets.csv", "datasets")
+    assert verdicts == "workflow/report/datasets.rst"
     assert found["figures/inid-2024/figure-1a.svg"] == ("inid-2024", "figure-1a")
     assert found["figures/{item}.svg"] == ("inid-2024", "figure-2")
 

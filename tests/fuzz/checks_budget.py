@@ -243,22 +243,10 @@ def theorem_8(draws, report):
     report.require(ok, f"{found!r} is below {math.exp(low)!r}")
 
 
-def staircase(draws, report):
-    """Staircase noise of a budget is epsilon-private at its width, not beyond."""
-    epsilon = draws.near(draws.pick(SMALL))
-    found = report.call(calibrate, "staircase", epsilon=epsilon)
-    report.about(found.noise)
-    at = exact_noise(found.noise).delta(1.0, epsilon * (1.0 + 1e-15))
-    report.require(at <= 1e-30, f"delta {mp.nstr(at, 5)} at its own epsilon")
-    laplace = 2.0 / epsilon**2
-    report.require(found.variance <= laplace, f"variance above Laplace's {laplace!r}")
-
-
 CHECKS = {
     "budget-gaussian": (check_gaussian_sigma, 0.5),
     "budget-calibrate": (check_calibrate, 4.0),
     "budget-allocate": (check_allocate, 2.0),
     "budget-coordinates": (check_coordinate_noise, 0.5),
     "budget-theorem-8": (theorem_8, 0.5),
-    "budget-staircase": (staircase, 0.1),
 }

@@ -8,13 +8,10 @@ import numpy as np
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.noise import FAMILIES, DiscreteGaussian, KNorm, Staircase2D
-from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
+from dpnoise.noise import FAMILIES, KNorm
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise.privacy.odometer.concentrated import zcdp
-from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
 from dpnoise.privacy.vector import vector_profile
-from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp
 
 _SIZES = [5e-324, 1e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-30, 1e-16, 1e-12, 1e-9, 1e-7]
 _SIZES += [1e-4, 1e-2, 0.5, 1.0 - 2.0**-53, 1.0, 1.0 + 2.0**-52, 2.0, 3.0, 100.0, 1e4, 1e6, 1e9]
@@ -72,51 +69,6 @@ def _answer(report, function, *args, **options):
     return found
 
 
-_KINDS = [*FAMILIES.values(), DiscreteGaussian]
-
-
-def methods(draws, report):
-    """The methods of noise."""
-    noise = _noise(draws, report, [*_KINDS, KNorm, Staircase2D])
-    if noise is None:
-        return
-    report.about(noise)
-    plane = isinstance(noise, KNorm | Staircase2D)
-    names = ["var", "std", "mean_abs"]
-    if hasattr(noise, "fisher_information"):
-        names.append("fisher_information")
-    for name in names:
-        _answer(report, getattr(noise, name))
-    if plane:
-        return
-    x = _size(draws) * draws.pick([-1.0, 1.0])
-    for name in ("pdf", "logpdf", "cdf", "sf", "logsf"):
-        if hasattr(noise, name):
-            _answer(report, getattr(noise, name), x)
-    for name in ("isf", "ppf"):
-        _answer(report, getattr(noise, name), min(_size(draws), 1.0))
-
-
-def profiles(draws, report):
-    """The profiles of one number."""
-    noise = _noise(draws, report, _KINDS)
-    if noise is None:
-        return
-    report.about(noise)
-    shift = noise.mean_abs() * _size(draws) if draws.chance(0.5) else _size(draws)
-    if not math.isfinite(shift):
-        return
-    epsilon = _size(draws)
-    delta = _answer(report, privacy_profile, noise, shift, epsilon)
-    if delta is not None:
-        report.require(0.0 <= delta <= 1.0, f"delta {delta!r}")
-    _answer(report, log_privacy_profile, noise, shift, epsilon)
-    _answer(report, hockey_stick, noise, shift, epsilon * draws.pick([-1.0, 1.0]))
-    if delta is not None and delta < 1.0:
-        _answer(report, epsilon_at, noise, shift, float(delta))
-    _answer(report, epsilon_at, noise, shift, min(_size(draws), 1.0 - 2.0**-53))
-
-
 def vectors(draws, report):
     """The profiles of vector queries."""
     noise = _noise(draws, report, list(FAMILIES.values()))
@@ -172,24 +124,7 @@ def budgets(draws, report):
         _answer(report, allocate, lambdas, **more, **options)
 
 
-def conversions(draws, report):
-    """Zero-concentrated bounds."""
-    report.about("ZCDP")
-    a, b, c = (_size(draws) for _ in range(3))
-    _answer(report, epsilon_from_zcdp, a, b, min(c, 1.0))
-    _answer(report, eta_from_dp, a, min(c, 1.0), b)
-    noise = _noise(draws, report, [FAMILIES[n] for n in ("gaussian", "laplace", "flipped-huber")])
-    if noise is not None:
-        bound = _answer(report, zcdp, noise, a)
-        if bound is not None:
-            report.require(min(bound) >= 0.0, f"{bound}")
-    _answer(report, gaussian_log_delta, a, b)
-
-
 CHECKS = {
-    "extreme-methods": (methods, 0.4),
-    "extreme-profiles": (profiles, 1.0),
     "extreme-vectors": (vectors, 1.0),
     "extreme-budgets": (budgets, 1.0),
-    "extreme-conversions": (conversions, 0.2),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from dpnoise.noise import DiscreteGaussian, Gaussian, Laplace, Staircase, Subbotin
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.odometer.concentrated import zcdp
-from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
+from dpnoise.privacy.profile import epsilon_at, log_privacy_profile, privacy_profile
 from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,
     eta_from_dp,
@@ -123,48 +123,6 @@ def grid(draws, report):
     report.require(off[worst] <= 0.0, f"{found[worst]!r}, directly {delta[worst]!r}", text)
 
 
-def monotony(draws, report):
-    """delta falls with epsilon, at most as fast as it, and rises with the sensitivity."""
-    noise, shift, epsilon = _query(draws)
-    report.about(noise)
-    grid = [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon, epsilon + 1.0]
-    grid += [math.nextafter(epsilon, s) for s in (0.0, math.inf)]
-    grid = np.unique(np.abs(grid))
-    log_delta = report.call(log_privacy_profile, noise, shift, grid)
-    # As much as the documented errors allow.
-    slack = 1e-10 * np.maximum(1.0, -np.nan_to_num(log_delta, neginf=0.0) / 700.0)
-    if isinstance(noise, DiscreteGaussian | Subbotin):
-        steep = np.append(np.diff(grid), 1.0)
-        slack = slack + (1e-11 if isinstance(noise, DiscreteGaussian) else 1e-9) * (steep < 1e-6)
-    ok = (log_delta[1:] <= log_delta[:-1] + slack[:-1]) | np.isneginf(log_delta[1:])
-    report.require(ok.all(), f"rises with epsilon: {log_delta.tolist()}")
-    report.require(np.all(log_delta <= 0.0), "delta exceeds 1")
-    delta = np.exp(log_delta)
-    ok = delta[:-1] - delta[1:] <= np.diff(grid) + 1e-10
-    report.require(ok.all(), f"falls faster than epsilon rises: {delta.tolist()}")
-    shifts = np.array([shift, math.nextafter(shift, math.inf), 1.5 * shift, 2.0 * shift])
-    if isinstance(noise, DiscreteGaussian):
-        shifts = shift + np.arange(3.0)
-    log_delta = report.call(log_privacy_profile, noise, shifts, epsilon)
-    with np.errstate(invalid="ignore"):
-        rise = np.diff(log_delta) >= -1e-9 * np.maximum(1.0, -log_delta[1:] / 700.0)
-    report.require(np.all(rise | np.isneginf(log_delta[:-1])), f"falls: {log_delta.tolist()}")
-
-
-def scaling(draws, report):
-    """Noise and sensitivity times c: the same profile; powers of two: to the last bit."""
-    noise, shift = draws.pair(draws.pick(FAMILIES))
-    epsilon = draws.epsilon([(noise, shift, 1)])
-    report.about(noise)
-    c = 2.0 ** int(draws.rng.integers(-30, 31))
-    here = report.call(log_privacy_profile, noise, shift, epsilon)
-    there = report.call(log_privacy_profile, noise.scaled(c), c * shift, epsilon)
-    report.require(here == there, f"{there!r}, unscaled by {c!r} {here!r}")
-    wider = report.call(log_privacy_profile, noise.scaled(2.0), shift, epsilon)
-    slack = 1e-10 * max(1.0, -wider / 700.0) if math.isfinite(wider) else 0.0
-    report.require(wider <= here + slack, f"wider noise has {wider!r}, {here!r} before")
-
-
 def inverse(draws, report):
     """epsilon_at is private by the exact account and not larger than needed."""
     noise, shift, epsilon = _query(draws)
@@ -202,27 +160,6 @@ def inverse(draws, report):
             report.require(log_delta >= bar - 1e-9, claim, text)
 
 
-def negative(draws, report):
-    """delta(-e) = 1 - e^-e + e^-e delta(e), and the slope is that of delta."""
-    noise, shift, epsilon = _query(draws)
-    epsilon = min(epsilon, 30.0)
-    report.about(noise)
-    (up, down), (slope, _) = report.call(hockey_stick, noise, shift, [epsilon, -epsilon])
-    truth = -math.expm1(-epsilon) + math.exp(-epsilon + up)
-    report.require(abs(math.exp(down) - truth) <= 1e-12, f"at -epsilon {truth!r} by symmetry")
-    report.require(0.0 <= slope <= 1.0, f"slope {slope!r}")
-    # Convex in e^epsilon: between the slopes of the secants on both sides.
-    h = 1e-4 * (1.0 + epsilon)
-    sides = report.call(hockey_stick, noise, shift, [epsilon - h, epsilon + h])[0]
-    left, right = (
-        (math.exp(up) - math.exp(v)) / math.expm1(s * h)
-        for v, s in zip(sides, (-1, 1), strict=True)
-    )
-    slack = 1e-10 / h
-    claim = f"slope {slope!r} outside the secants {left!r}, {right!r}"
-    report.require(right - slack <= slope <= left + slack, claim)
-
-
 def gaussian(draws, report):
     """The Gaussian profile, and zero-concentrated bounds above the exact one."""
     sigma, shift = draws.size(0.05, 20.0), draws.size(0.05, 20.0)
@@ -253,9 +190,6 @@ def gaussian(draws, report):
 CHECKS = {
     "scalar-truth": (truth, 3.0),
     "scalar-grid": (grid, 0.5),
-    "scalar-monotony": (monotony, 1.0),
-    "scalar-scaling": (scaling, 0.5),
     "scalar-inverse": (inverse, 2.0),
-    "scalar-negative": (negative, 0.5),
     "scalar-gaussian": (gaussian, 1.0),
 }

@@ -2,19 +2,10 @@
 
 import math
 
-import numpy as np
-
 from dpnoise.noise import (
-    FlippedHuber,
-    Gaussian,
-    Huber,
-    Laplace,
-    OffsetSymmetricGaussian,
-    Staircase,
     Subbotin,
 )
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.vector import vector_profile
 from fuzz.draws import COPIES, FAMILIES
 from fuzz.references import reference_bounds
@@ -87,89 +78,8 @@ def lattice(draws, report):
     report.within(bounds, *found, _slack(found.log_lower), "independent bounds")
 
 
-def _ordered(report, above, below, claim):
-    """Require that a delta of bounds `above` is not below one of bounds `below`."""
-    low, high = float(below.log_lower), float(above.log_upper)
-    report.require(high >= low - _slack(low), f"{claim}: {high!r} < {low!r}")
-
-
-def monotony(draws, report):
-    """delta falls with epsilon and wider noise, rises with coordinates and sensitivities."""
-    ((noise, shift, n),) = shares = _shares(draws, mixed=False)
-    epsilon = draws.epsilon(shares)
-    report.about(noise, copies=n)
-
-    def at(noise=noise, shift=shift, epsilon=epsilon, n=n):
-        return report.call(vector_profile, noise, shift, epsilon, copies=n)
-
-    here = at()
-    step = draws.pick([1e-9, 1e-3, 0.1, 1.0])
-    more = at(epsilon=epsilon + step)
-    _ordered(report, here, more, f"rises with epsilon from {epsilon!r}")
-    fall = float(here.lower - more.upper)
-    report.require(fall <= step + 1e-12, f"falls by {fall!r} from epsilon = {epsilon!r}")
-    for side in (0.0, math.inf):
-        beside = at(epsilon=math.nextafter(epsilon, side) if epsilon else 0.0)
-        pair = (here, beside) if side else (beside, here)
-        _ordered(report, *pair, f"rises with epsilon beside {epsilon!r}")
-    _ordered(report, at(n=n + 1), here, f"falls from {n} copies on")
-    _ordered(report, here, at(noise=noise.scaled(1.25)), f"rises from {noise!r}")
-    larger = shift * (1.0 if isinstance(noise, Staircase) else 1.25)
-    _ordered(report, at(shift=larger), here, f"falls from sensitivity {shift!r} on")
-
-
-def scaling(draws, report):
-    """The same bounds for noise and sensitivity times a power of two, and however written."""
-    ((noise, shift, n),) = shares = _shares(draws, mixed=False)
-    n = min(n, 10)
-    epsilon = draws.epsilon(shares)
-    report.about(noise, copies=n)
-    here = report.call(vector_profile, noise, shift, epsilon, copies=n)
-    c = 2.0 ** int(draws.rng.integers(-20, 21))
-    there = report.call(vector_profile, noise.scaled(c), c * shift, epsilon, copies=n)
-    same = here.log_lower == there.log_lower and here.log_upper == there.log_upper
-    claim = f"{there.log_lower, there.log_upper}, unscaled by {c!r} "
-    report.require(same, claim + f"{here.log_lower, here.log_upper}")
-    noises, shifts = [noise] * n, [shift] * n
-    listed = report.call(vector_profile, [*noises, noise], [*shifts, 0.0], epsilon)
-    bounds = float(here.log_lower), float(here.log_upper)
-    report.within(bounds, listed.log_lower, listed.log_upper, 1e-12, "as copies")
-
-
-def limits(draws, report):
-    """Families of one name are those of another; one coordinate is the scalar profile."""
-    shift, s, n = draws.size(0.1, 5.0), draws.size(0.3, 10.0), draws.pick([1, 2, 3, 5])
-    pairs = [
-        (FlippedHuber(0.0, s), Gaussian(s)),
-        (OffsetSymmetricGaussian(0.0, s), Gaussian(s)),
-        (Subbotin(1.0, s), Laplace(s)),
-        (Subbotin(2.0, s), Gaussian(s)),
-        (Huber(60.0, s), Gaussian(s)),
-    ]
-    one, other = draws.pick(pairs)
-    if not draws.moderate(one, shift):
-        return
-    report.about(one, other, copies=n)
-    epsilon = draws.epsilon([(other, shift, n)])
-    a = report.call(vector_profile, other, shift, epsilon, copies=n)
-    b = report.call(vector_profile, one, shift, epsilon, copies=n)
-    if isinstance(one, Huber) and float(a.log_lower) < -500.0:
-        return
-    bounds = float(a.log_lower), float(a.log_upper)
-    slack = 1e-9 + 1e-12 * np.nan_to_num(abs(bounds[0]), posinf=0.0)
-    report.within(bounds, b.log_lower, b.log_upper, slack, repr(other))
-    noise, shift = draws.pair(draws.pick(FAMILIES))
-    epsilon = draws.epsilon([(noise, shift, 1)])
-    alone = report.call(vector_profile, [noise], [shift], epsilon)
-    log_delta = float(log_privacy_profile(noise, shift, epsilon))
-    report.within((log_delta, log_delta), alone.log_lower, alone.log_upper, 1e-12, "the scalar")
-
-
 CHECKS = {
     "vector-copies": (copies, 8.0),
     "vector-mixtures": (mixtures, 3.0),
     "vector-lattice": (lattice, 1.0),
-    "vector-monotony": (monotony, 2.0),
-    "vector-scaling": (scaling, 1.0),
-    "vector-limits": (limits, 1.0),
 }

@@ -43,7 +43,7 @@ def drawing(paper, item):
     if item.figure.printed:
         beside = bounds_beside if item.figure.bounds else printed_beside
         claims = str(ROOT / "published" / f"{paper.id}.csv")
-        printed = beside(claims, paper.id, item.figure.printed, files)
+        printed = beside(claims, item.figure.printed, files)
         tables.append(printed)
     return figure_checks.drawn(resolve(item.figure.function)(*tables)), printed
 

@@ -4,7 +4,7 @@ import gc
 import time
 
 from dpnoise_papers.config import typed
-from dpnoise_papers.making import claims_of, job, read_tables, resolve
+from dpnoise_papers.making import arguments, job, resolve
 from dpnoise_papers.result_files import write_table
 
 gc.disable()  # loading modules leaves no garbage; looking for it takes a tenth of the time
@@ -15,10 +15,11 @@ with job(snakemake) as log:
         began = time.monotonic()
         settings = typed(call["module"], call["settings"])
         data = [resolve(call["reader"])(path) for path in call["npz"]]
-        keywords = call["keywords"] | claims_of(call)
+        tables, claims = arguments(call)
+        keywords = call["keywords"] | claims
         if call["threaded"]:
             keywords["threads"] = snakemake.threads
-        made = function(*settings, *data, *read_tables(call["tables"]), **keywords)
+        made = function(*settings, *data, *tables, **keywords)
         made = made if isinstance(made, tuple) else (made,)
         for table, path in zip(made, call["outputs"], strict=True):
             write_table(table.assign(**call["columns"]), path)

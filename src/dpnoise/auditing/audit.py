@@ -27,7 +27,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.auditing.events import choose, lattice_candidates, statistic_candidates
+from dpnoise.auditing.events import INPUTS, choose, lattice_candidates, statistic_candidates
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.noise.exact import as_double_above
@@ -186,18 +186,10 @@ def judged(
         counts += np.array([event.counts(outputs, values) for event in events])
     each = plan.miss / (2.0 * len(events))
     low, high = clopper_pearson(counts[:, 0], counts[:, 1], size, each)
+    ends: Any = zip(low.tolist(), high.tolist(), strict=True)
     found = tuple(
-        Judged(
-            event.words(statistics.names),
-            event.threshold,
-            "second" if event.swapped else "first",
-            int(hits),
-            int(false_hits),
-            size,
-            float(low_p),
-            float(high_q),
-        )
-        for event, (hits, false_hits), low_p, high_q in zip(events, counts, low, high, strict=True)
+        Judged(one.words(statistics.names), one.threshold, INPUTS[one.swapped], *hits, size, *pair)  # type: ignore[call-arg]
+        for one, hits, pair in zip(events, counts.tolist(), ends, strict=True)
     )
     return Audit(
         max(proved_epsilon(one.low, one.high, plan.delta) for one in found),

@@ -20,7 +20,7 @@ twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,58 +49,58 @@ _FINEST = 2.0**-34  # step over the size of outputs
 INPUTS = ("first", "second")
 
 
-class AnyEvent(Protocol):
-    """Event of outputs or of their statistics, which are given on either input."""
+class AnyEvent:
+    """Event of outputs or of their statistics; `swapped` if p belongs to the second input."""
 
-    @property
-    def swapped(self) -> bool:
-        """Whether p belongs to the second input."""
+    swapped: bool
 
     @property
     def threshold(self) -> float:
         """The number that it is about."""
+        raise NotImplementedError
 
-    def counts(self, outputs: Pair, statistics: Pair) -> tuple[int, int]:
-        """Frequencies of the event on either input, that of p first."""
+    def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:
+        """Whether it happened, shape (n,)."""
+        raise NotImplementedError
 
     def words(self, names: tuple[str, ...]) -> str:
         """Wording of the event, for statistics of these names."""
+        raise NotImplementedError
+
+    def counts(self, outputs: Pair, statistics: Pair) -> tuple[int, int]:
+        """Frequencies of the event on either input, that of p first."""
+        pairs = zip(outputs, statistics, strict=True)
+        first, second = (int(np.count_nonzero(self.holds(*pair))) for pair in pairs)
+        return (second, first) if self.swapped else (first, second)
 
 
-class SomeEvents(Protocol):
+class Candidates(NamedTuple):
     """Events among which to choose, with their frequencies on either input."""
 
-    @property
-    def hits(self) -> tuple[Counts, Counts]:
-        """The frequencies."""
-
-    def event(self, place: int, *, swapped: bool) -> AnyEvent:
-        """One of the events; `swapped` if p belongs to the second input."""
+    hits: tuple[Counts, Counts]
+    events: Sequence[AnyEvent]
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(AnyEvent):
     """Event that a statistic, times sign, is at least (or exactly) a level."""
 
     column: int
     sign: float
     level: float
     exact: bool
-    swapped: bool  # whether p belongs to the second input
+    swapped: bool = False
 
     @property
     def threshold(self) -> float:
         """The threshold of the statistic."""
         return self.sign * self.level
 
-    def counts(self, outputs: Pair, statistics: Pair) -> tuple[int, int]:  # noqa: ARG002
-        """Frequencies of the event on either input, that of p first."""
-        found = []
-        for values in statistics:
-            signed = self.sign * values[:, self.column]
-            hits = signed == self.level if self.exact else signed >= self.level
-            found.append(int(np.count_nonzero(hits)))
-        return (found[1], found[0]) if self.swapped else (found[0], found[1])
+    def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:  # noqa: ARG002
+        """Whether it happened, shape (n,)."""
+        assert statistics is not None  # noqa: S101
+        signed = self.sign * statistics[:, self.column]
+        return signed == self.level if self.exact else signed >= self.level
 
     def words(self, names: tuple[str, ...]) -> str:
         """Wording of the event, for statistics of these names."""
@@ -109,20 +109,6 @@ class Event:
             return name if level > 0.0 else f"not: {name}"
         relation = "==" if self.exact else (">=" if self.sign > 0.0 else "<=")
         return f"{name} {relation} {level!r}"
-
-
-class _StatisticCandidates(NamedTuple):
-    """Events of one statistic and direction, with their frequencies on either input."""
-
-    column: int
-    sign: float
-    exact: bool
-    levels: Array
-    hits: tuple[Counts, Counts]
-
-    def event(self, place: int, *, swapped: bool) -> Event:
-        """One of the events; `swapped` if p belongs to the second input."""
-        return Event(self.column, self.sign, float(self.levels[place]), self.exact, swapped)
 
 
 def thresholds(levels: Array) -> list[Event]:
@@ -135,7 +121,7 @@ def thresholds(levels: Array) -> list[Event]:
     ]
 
 
-def choose(candidates: Iterable[SomeEvents], scores: Scores) -> list[AnyEvent]:
+def choose(candidates: Iterable[Candidates], scores: Scores) -> list[AnyEvent]:
     """The event of maximum score, for each score of the frequencies behind p and q."""
     best: dict[int, AnyEvent] = {}
     maximum: dict[int, float] = {}
@@ -146,11 +132,11 @@ def choose(candidates: Iterable[SomeEvents], scores: Scores) -> list[AnyEvent]:
                 if gain.size and gain.max() > maximum.get(k, -np.inf):
                     place = int(gain.argmax())
                     maximum[k] = float(gain[place])
-                    best[k] = some.event(place, swapped=swapped)
-    return list(dict.fromkeys(best.values())) or [Event(0, 1.0, 0.0, exact=False, swapped=False)]
+                    best[k] = replace(some.events[place], swapped=swapped)  # type: ignore[type-var]
+    return list(dict.fromkeys(best.values())) or [Event(0, 1.0, 0.0, exact=False)]
 
 
-def statistic_candidates(runs: Pair) -> Iterator[_StatisticCandidates]:
+def statistic_candidates(runs: Pair) -> Iterator[Candidates]:
     """Events of statistics, shape (n, m): thresholds evenly and towards the ends, and ties."""
     for column in range(runs[0].shape[1]):
         parts = [np.sort(part[:, column]) for part in runs]
@@ -164,7 +150,8 @@ def statistic_candidates(runs: Pair) -> Iterator[_StatisticCandidates]:
         ):
             ordered = parts if sign > 0.0 else [-part[::-1] for part in parts]
             hits = [_hits(one, chosen, exact=exact) for one in ordered]
-            yield _StatisticCandidates(column, sign, exact, chosen, (hits[0], hits[1]))
+            events = [Event(column, sign, level, exact) for level in chosen.tolist()]
+            yield Candidates((hits[0], hits[1]), events)
 
 
 def _places(size: int) -> NDArray[np.intp]:
@@ -277,23 +264,8 @@ def exponents(x: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.where(zero, _ZERO, e), np.where(zero, _ALL, e - _DIGITS + lowest)
 
 
-class _OutputEvent:
-    """Event of a number of an output."""
-
-    swapped: bool
-
-    def holds(self, outputs: Array) -> BoolArray:
-        """Whether it happened, shape (n,)."""
-        raise NotImplementedError
-
-    def counts(self, outputs: Pair, statistics: Pair) -> tuple[int, int]:  # noqa: ARG002
-        """Frequencies of the event on either input, that of p first."""
-        first, second = (int(np.count_nonzero(self.holds(some))) for some in outputs)
-        return (second, first) if self.swapped else (first, second)
-
-
 @dataclass(frozen=True)
-class BitEvent(_OutputEvent):
+class BitEvent(AnyEvent):
     """Event that |x| is below 2^exponent (or not) and x a multiple of 2^bit (or not)."""
 
     column: int
@@ -301,9 +273,9 @@ class BitEvent(_OutputEvent):
     bit: int
     below: bool
     multiple: bool
-    swapped: bool
+    swapped: bool = False
 
-    def holds(self, outputs: Array) -> BoolArray:
+    def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:  # noqa: ARG002
         """Whether it happened, shape (n,)."""
         x = outputs[:, self.column]
         finite = np.isfinite(x)
@@ -325,16 +297,16 @@ class BitEvent(_OutputEvent):
 
 
 @dataclass(frozen=True, eq=False)
-class SeenEvent(_OutputEvent):
+class SeenEvent(AnyEvent):
     """Event that x is one of the values of the outputs that chose (or not)."""
 
     column: int
     values: Array  # in order, each once
     source: str
     inside: bool
-    swapped: bool
+    swapped: bool = False
 
-    def holds(self, outputs: Array) -> BoolArray:
+    def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:  # noqa: ARG002
         """Whether it happened, shape (n,)."""
         x = outputs[:, self.column]
         place = np.minimum(np.searchsorted(self.values, x), len(self.values) - 1)
@@ -353,16 +325,16 @@ class SeenEvent(_OutputEvent):
 
 
 @dataclass(frozen=True)
-class StepEvent(_OutputEvent):
+class StepEvent(AnyEvent):
     """Event that x is near origin + whole number of steps (or not)."""
 
     column: int
     origin: float
     step: float
     inside: bool
-    swapped: bool
+    swapped: bool = False
 
-    def holds(self, outputs: Array) -> BoolArray:
+    def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:  # noqa: ARG002
         """Whether it happened, shape (n,)."""
         with np.errstate(invalid="ignore", over="ignore"):
             steps = (outputs[:, self.column] - self.origin) / self.step
@@ -380,21 +352,7 @@ class StepEvent(_OutputEvent):
         return self.step
 
 
-LatticeEvent = BitEvent | SeenEvent | StepEvent
-
-
-class _LatticeCandidates(NamedTuple):
-    """Events with their frequencies, on the first input and on the second."""
-
-    events: Sequence[LatticeEvent]
-    hits: tuple[Counts, Counts]
-
-    def event(self, place: int, *, swapped: bool) -> LatticeEvent:
-        """One of the events; `swapped` if p belongs to the second input."""
-        return replace(self.events[place], swapped=swapped)
-
-
-def lattice_candidates(runs: Pair) -> Iterator[_LatticeCandidates]:
+def lattice_candidates(runs: Pair) -> Iterator[Candidates]:
     """Events on the lattice of outputs, shape (n, d), among which to choose."""
     for column in range(runs[0].shape[1]):
         pair = runs[0][:, column], runs[1][:, column]
@@ -403,15 +361,12 @@ def lattice_candidates(runs: Pair) -> Iterator[_LatticeCandidates]:
             yield _seen(column, runs, source)
             step = _step(pair[source])
             if step is not None:
-                events = [
-                    StepEvent(column, *step, inside=inside, swapped=False)
-                    for inside in (True, False)
-                ]
+                events = [StepEvent(column, *step, inside=inside) for inside in (True, False)]
                 counts = [np.array([int(e.holds(run).sum()) for e in events]) for run in runs]
-                yield _LatticeCandidates(events, (counts[0], counts[1]))
+                yield Candidates((counts[0], counts[1]), events)
 
 
-def _bits(column: int, pair: Pair) -> _LatticeCandidates:
+def _bits(column: int, pair: Pair) -> Candidates:
     """The most telling events by magnitude and lowest set bit."""
     parts = [exponents(x[np.isfinite(x)]) for x in pair]
     sizes, bits = (np.unique(np.concatenate([part[k] for part in parts])) for k in (0, 1))
@@ -433,8 +388,8 @@ def _bits(column: int, pair: Pair) -> _LatticeCandidates:
         kind, i, j = np.unravel_index(place, tables[0].shape)
         below, multiple = kinds[int(kind)]
         at = int(sizes[i]), int(bits[j])
-        events.append(BitEvent(column, *at, below=below, multiple=multiple, swapped=False))
-    return _LatticeCandidates(events, (first[keep], second[keep]))
+        events.append(BitEvent(column, *at, below=below, multiple=multiple))
+    return Candidates((first[keep], second[keep]), events)
 
 
 def _most_telling(first: Counts, second: Counts) -> NDArray[np.intp]:
@@ -447,20 +402,18 @@ def _most_telling(first: Counts, second: Counts) -> NDArray[np.intp]:
     return np.unique(np.concatenate(kept))
 
 
-def _seen(column: int, runs: Pair, source: int) -> _LatticeCandidates:
+def _seen(column: int, runs: Pair, source: int) -> Candidates:
     """The event that a value was seen on one input."""
     values, counts = np.unique(runs[source][:, column], return_counts=True)
     values, counts = values[~np.isnan(values)], counts[~np.isnan(values)]
     if not len(values):
-        return _LatticeCandidates([], (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))
-    event = SeenEvent(column, values, INPUTS[source], inside=True, swapped=False)
-    other = int(event.holds(runs[1 - source]).sum())
-    own = int(counts[counts > 1].sum())  # without the output itself
-    hits = [
-        np.array([k, len(runs[0]) - k]) for k in ((own, other) if source == 0 else (other, own))
-    ]
-    opposite = SeenEvent(column, values, INPUTS[source], inside=False, swapped=False)
-    return _LatticeCandidates([event, opposite], (hits[0], hits[1]))
+        nothing = np.zeros(0, dtype=np.int64)
+        return Candidates((nothing, nothing), [])
+    both = [SeenEvent(column, values, INPUTS[source], inside=inside) for inside in (True, False)]
+    hits = [int(both[0].holds(run).sum()) for run in runs]
+    hits[source] = int(counts[counts > 1].sum())  # without the output itself
+    first, second = (np.array([k, len(runs[0]) - k]) for k in hits)
+    return Candidates((first, second), both)
 
 
 def _step(x: Array) -> tuple[float, float] | None:

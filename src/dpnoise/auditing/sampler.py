@@ -1,7 +1,13 @@
-"""Audit of any sampler of numbers or vectors, by its outputs on two neighbouring inputs."""
+"""Audits of any sampler, by outputs on two neighbouring inputs, and of the noise of this package.
+
+For noise, samples are held against the whole privacy profile of the noise, which common events can
+refute: noise that is 10 % too small shows in a million draws, although what it adds to a delta of
+1e-6 at one epsilon would not. A budget (epsilon, delta) is held against the exact account.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +20,15 @@ from dpnoise.auditing.audit import (
     choosing_size,
     chosen,
     judged,
+    noise_claim,
+    smallest_delta,
 )
-from dpnoise.auditing.events import discriminating, of_callable
+from dpnoise.auditing.events import discriminating, likelihood, of_callable
 from dpnoise.auditing.events import thresholds as events_at
+from dpnoise.joint.base import JointNoise
+from dpnoise.noise.base import Noise
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +167,7 @@ def read_size(problems: Problems, size: object) -> int:
     return FEWEST
 
 
-def as_rows(outputs: Any, size: int | None = None) -> Array:  # noqa: ANN401
+def as_rows(name: str, outputs: Any, size: int | None = None) -> Array:  # noqa: ANN401
     """Outputs as float64, shape (n, d), d >= 1; ValueError if they are not that, or not `size`."""
     found = np.asarray(outputs)
     rows = found[:, None] if found.ndim == 1 else found
@@ -163,8 +175,8 @@ def as_rows(outputs: Any, size: int | None = None) -> Array:  # noqa: ANN401
     if not good or (size is not None and len(rows) != size):
         number = "n" if size is None else size
         message = (
-            f"expected numbers of shape ({number},) or ({number}, d), got {found.dtype} of shape "
-            f"{found.shape}"
+            f"audit: {name}: expected numbers of shape ({number},) or ({number}, d), got "
+            f"{found.dtype} of shape {found.shape}"
         )
         raise ValueError(message)
     return rows.astype(np.float64)
@@ -182,9 +194,11 @@ def _read_outputs(
     if callable(first) and callable(second):
 
         def drawn(count: int) -> tuple[Array, Array]:
-            one = _named("first", first(count, rng), count)
-            other = _named("second", second(count, rng), count)
-            _require_alike(one, other)
+            one = as_rows("first", first(count, rng), count)
+            other = as_rows("second", second(count, rng), count)
+            if one.shape != other.shape:
+                message = f"audit: second: expected outputs of shape {one.shape}, got {other.shape}"
+                raise ValueError(message)
             return one, other
 
         return drawn, read_size(problems, SIZE if size is None else size)
@@ -192,9 +206,9 @@ def _read_outputs(
     found = []
     for name, outputs in (("first", first), ("second", second)):
         try:
-            found.append(as_rows(outputs))
+            found.append(as_rows(name, outputs))
         except ValueError as error:
-            problems.add(f"{name}: {error}; or functions for both")
+            problems.add(f"{str(error).removeprefix('audit: ')}; or functions for both")
     if len(found) < 2:
         return lambda _: (np.zeros((0, 1)), np.zeros((0, 1))), 0
     one, other = found
@@ -211,16 +225,132 @@ def _read_outputs(
     return taken, min(len(one), len(other))
 
 
-def _named(name: str, outputs: object, size: int) -> Array:
-    """Outputs of a function as rows; ValueError with its name if they are not."""
-    try:
-        return as_rows(outputs, size)
-    except ValueError as error:
-        raise ValueError(f"audit: {name}: {error}") from error
+FALSE_ALARM = 1e-3
 
 
-def _require_alike(first: Array, second: Array) -> None:
-    """ValueError unless outputs have as many numbers on both inputs."""
-    if first.shape != second.shape:
-        message = f"audit: second: expected outputs of shape {first.shape}, got {second.shape}"
-        raise ValueError(message)
+def audit_noise(
+    noise: Any,  # noqa: ANN401  (of any family, or a sequence)
+    sensitivity: Any = None,  # noqa: ANN401
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    sampler: Sampler | None = None,
+    false_alarm: float = FALSE_ALARM,
+    size: int = SIZE,
+    seed: Seed = 0,
+) -> Audit:
+    """Audit of the claim that a sampler is as private as the account of its noise says.
+
+    The outputs are draws and draws shifted by the sensitivity, told apart by the log-likelihood
+    ratio of the noise.
+
+    Parameters
+    ----------
+    noise : object
+        The noise that is claimed: of a number, a sequence of these, or of vectors; or what `best`,
+        `compare` or `calibrate_joint` found.
+    sensitivity : float, array_like of float or Sensitivity, optional
+        As for `dpnoise.Budget.spend`; none beside a result.
+    epsilon : float, optional
+        From 0 to 700: the noise is also claimed to keep (epsilon, delta)-DP, which its exact
+        account confirms or refutes.
+    delta : float
+        In [0, 1): of that claim, and beside the lower bound on epsilon.
+    sampler : callable, optional
+        What is audited: a function of (number of draws, generator) that returns independent draws,
+        shape (n,) or (n, K); the noise's own `rvs` by default.
+    false_alarm : float
+        In (0, 1): how likely a true claim is contradicted, at most.
+    size : int
+        How many draws, from 4 to 2^40.
+    seed : int or numpy.random.Generator
+        Of the draws.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    ValueError
+        Naming everything that is wrong with the arguments.
+
+    Examples
+    --------
+    >>> from dpnoise import Gaussian, audit_noise
+    >>> audit_noise(Gaussian(4.0), 1.0, delta=1e-6, size=300_000).contradicted
+    False
+    >>> def too_narrow(size, generator):
+    ...     return generator.normal(0.0, 3.6, size)
+    >>> audit_noise(Gaussian(4.0), 1.0, sampler=too_narrow, size=300_000).contradicted
+    True
+    """
+    problems = Problems("audit")
+    if sensitivity is None and hasattr(noise, "spending"):  # a result that states its set
+        noise, sensitivity = noise.noise, noise.sensitivity
+    noise = getattr(noise, "certified", noise)  # before it is rounded, for instance
+    if epsilon is not None:
+        problems.number("epsilon", epsilon, low=0.0, high=700.0)
+    problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
+    problems.number("false_alarm", false_alarm, low=0.0, high=1.0, open_low=True, open_high=True)
+    expected = "a function of (number of draws, generator)"
+    problems.require(sampler is None or callable(sampler), "sampler", expected, sampler)
+    total, rng = read_size(problems, size), read_generator(problems, seed)
+    claim = noise_claim(problems, noise, sensitivity)
+    problems.raise_if_any()
+    if isinstance(noise, Noise | IntegerNoise) and isinstance(sensitivity, Sensitivity):
+        noise = [noise] * sensitivity.dimension
+    shift = _shift(noise, sensitivity)
+
+    def pair(count: int) -> tuple[Array, Array]:
+        given = _rvs(noise, count, rng) if sampler is None else sampler(count, rng)
+        draws = as_rows("sampler", given, count)
+        if draws.shape[1] != shift.size:
+            message = f"audit: sampler: expected {shift.size} numbers a draw, got {draws.shape[1]}"
+            raise ValueError(message)
+        return draws, draws + shift
+
+    plan = AuditQuestion(delta, claim, 1.0 - false_alarm)
+    choosing = choosing_size(total)
+    statistics = likelihood(noise, shift)
+    # It is this audit that shifts the draws, in doubles: their low-order bits say nothing.
+    events = chosen(pair(choosing), statistics, plan, lattice=False)
+    found = judged(pair, total - choosing, statistics, events, plan)
+    return found if epsilon is None else _with_budget(found, noise, sensitivity, epsilon, delta)
+
+
+def _with_budget(
+    found: Audit, noise: object, sensitivity: object, epsilon: float, delta: float
+) -> Audit:
+    """The audit with the verdict of the account on a budget."""
+    budget = f"({epsilon:g}, {delta:g})-DP"
+    claim = f"{found.claim}, which is to keep {budget}"
+    lower = smallest_delta(noise, sensitivity, epsilon)
+    if lower <= delta:
+        return replace(found, claim=claim)
+    account = f"its account shows a delta of at least {lower:.6g} at epsilon {epsilon:g}"
+    reason = f"{account}; {found.reason}" if found.reason else account
+    return replace(found, claim=claim, contradicted=True, reason=reason)
+
+
+def _rvs(noise: Any, count: int, rng: np.random.Generator) -> Array:  # noqa: ANN401
+    """Draws of noise, by coordinate if it is a sequence."""
+    if isinstance(noise, list | tuple):
+        return np.column_stack([one.rvs(count, random_state=rng) for one in noise])
+    draws: Array = noise.rvs(count, random_state=rng)
+    return draws
+
+
+def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
+    """The difference of two neighbouring answers, shape (K,), at a checked sensitivity.
+
+    For independent noise the corner of the box; for joint noise an extreme point of its ball, from
+    which symmetries lead to all others.
+    """
+    if isinstance(sensitivity, Sensitivity):
+        return sensitivity.extreme_point
+    if isinstance(noise, JointNoise):
+        return float(sensitivity) * noise.ball.extreme_point
+    if isinstance(noise, list | tuple):
+        return np.broadcast_to(np.asarray(sensitivity, dtype=float), (len(noise),)).copy()
+    return np.atleast_1d(np.asarray(sensitivity, dtype=float))

@@ -19,14 +19,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
-from dpnoise.certificates.checker import (
-    CHECKER,
-    COMPOSED,
-    ERRORS,
-    MOST_TIMES,
-    check,
-    enclosure,
-)
+from dpnoise.certificates.checker import CHECKER, COMPOSED, ERRORS, MOST_TIMES, check, enclosure
 from dpnoise.certificates.codec import (
     DIGEST,
     MOST_BYTES,
@@ -48,7 +41,7 @@ from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.base import IN_SET, Sensitivity, joined, require_relation
-from dpnoise.sensitivity.convert import as_sensitivity
+from dpnoise.sensitivity.product import as_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -448,16 +441,13 @@ def certify(
     problems = Problems("certificate")
     claim, times = _claim_of(noise), 1
     if claim is not None:
-        given = [
-            name
-            for name, value in (("sensitivity", sensitivity), ("epsilon", epsilon))
-            if value is not None
-        ]
+        pair: Any = {"sensitivity": sensitivity, "epsilon": epsilon}
+        given = [name for name in pair if pair[name] is not None]
         if given:
             problems.add(f"{', '.join(given)}: expected none beside a result that states them")
         sensitivity, epsilon, times = claim.sensitivity, claim.epsilon, claim.times
         noise, delta = claim.noise, claim.delta if delta is None else delta
-    ball = None
+    ball: Any = None
     try:
         ball = as_sensitivity(sensitivity)  # type: ignore[arg-type]  # None is refused there
         relation = joined(problems, ball.relation, relation, "the set and relation=")
@@ -468,13 +458,11 @@ def certify(
         noise = tuple(noise)
     problems.require(noise is not None, "noise", "noise of this package, or a tuple of it", noise)
     good = problems.number("epsilon", epsilon, low=0.0, high=1e4)
-    exact = Fraction(float(epsilon)) if good else None  # type: ignore[arg-type]
+    exact: Any = Fraction(float(epsilon)) if good else None  # type: ignore[arg-type]
     check_claim(problems, noise=noise, sensitivity=ball, relation=relation, epsilon=exact)
     if delta is not None:
         problems.number("delta", delta, low=0.0, high=1.0)
     problems.raise_if_any()
-    assert ball is not None  # noqa: S101  (or refused)
-    assert exact is not None  # noqa: S101
     assert relation is not None  # noqa: S101
     derived = derive(noise, ball, float(exact), times)
     lower, upper = derived.stated(delta)

@@ -17,6 +17,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import fields
 from fractions import Fraction
 from functools import partial
@@ -34,6 +35,7 @@ from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.accounts import dimension_of
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.base import Sensitivity
@@ -144,11 +146,17 @@ def plain(value: Any) -> Any:  # noqa: ANN401, PLR0911  (a return for each kind)
     return value if isinstance(value, bool) or is_integer(value) else text_of(value)
 
 
+def _expect(good: object, expected: str, got: object) -> None:
+    """Refusal of what is not as expected, of which the beginning is shown."""
+    if not good:
+        message = f"{expected}, got {str(got)[:80]}"
+        raise ValueError(message)
+
+
 def _require_keys(data: dict[str, Any], names: set[str]) -> None:
     wanted = {"kind", *names}
-    if set(data) != wanted:
-        message = f"expected the keys {', '.join(sorted(wanted))}, got {', '.join(sorted(data))}"
-        raise ValueError(message)
+    expected = f"expected the keys {', '.join(sorted(wanted))}"
+    _expect(set(data) == wanted, expected, ", ".join(sorted(data)))
 
 
 def _parameter(value: Any) -> Any:  # noqa: ANN401
@@ -169,24 +177,18 @@ def _built(kind: Callable[..., Any], data: dict[str, Any]) -> Any:  # noqa: ANN4
 
 def set_of(data: Any) -> Sensitivity:  # noqa: ANN401
     """A sensitivity set from data; ValueError if it states none."""
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in SETS:
-        message = f"expected a set of kind {', '.join(SETS)}, got {str(data)[:80]}"
-        raise ValueError(message)
+    kind = str(data.get("kind")) if isinstance(data, dict) else ""
+    _expect(kind in SETS, f"expected a set of kind {', '.join(SETS)}", data)
     if kind == "product":
         _require_keys(data, {"blocks"})
-        if not isinstance(data["blocks"], list):
-            message = f"expected a list of blocks, got {str(data['blocks'])[:80]}"
-            raise ValueError(message)
+        _expect(isinstance(data["blocks"], list), "expected a list of blocks", data["blocks"])
         blocks = [set_of(block) for block in data["blocks"]]
         stated = (block.relation for block in blocks if block.relation)  # of `Counts` alone
         return Product(*blocks, relation=next(stated, None))
     if kind == "workload":
         _require_keys(data, {"W", "cells"})
-        cells = set_of(data["cells"])
-        if not isinstance(cells, Counts):
-            message = f"expected counts as the cells of a workload, got {cells!r}"
-            raise ValueError(message)
+        cells: Any = set_of(data["cells"])
+        _expect(isinstance(cells, Counts), "expected counts as the cells of a workload", cells)
         return Workload.of_cells(_sparse(data["W"]), cells)
     return _built(SETS[kind], data)
 
@@ -195,7 +197,7 @@ def noise_of(data: Any) -> Any:  # noqa: ANN401
     """Noise from data, a tuple where each coordinate has its own; ValueError if it states none."""
     if isinstance(data, list):
         return tuple(_number_noise(one) for one in data)
-    kind = data.get("kind") if isinstance(data, dict) else None
+    kind = str(data.get("kind")) if isinstance(data, dict) else ""
     if kind == _INDEPENDENT:
         return _independent(data)
     if kind == _BLOCKS:
@@ -203,46 +205,37 @@ def noise_of(data: Any) -> Any:  # noqa: ANN401
     if kind == _SUMMED:
         _require_keys(data, {"W", "noise"})
         workload = Workload(_sparse(data["W"]), relation=ADD_REMOVE)
-        inner = noise_of(data["noise"])
-        if getattr(inner, "dimension", None) != workload.W.shape[1]:
-            message = f"expected noise for {workload.W.shape[1]} cells, got {inner!r}"
-            raise ValueError(message)
+        inner, n = noise_of(data["noise"]), workload.W.shape[1]
+        cells = None if isinstance(inner, IntegerNoise) else n
+        good = not isinstance(inner, Noise) and dimension_of(inner) == cells
+        _expect(good, f"expected noise for {n} cells", inner)
         return SummedNoise(workload, inner)
     known = _families()
-    if not isinstance(kind, str) or kind not in known:
-        names = ", ".join([*known, _INDEPENDENT, _BLOCKS, _SUMMED])
-        message = f"expected noise of kind {names}, got {str(data)[:80]}"
-        raise ValueError(message)
+    names = ", ".join([*known, _INDEPENDENT, _BLOCKS, _SUMMED])
+    _expect(kind in known, f"expected noise of kind {names}", data)
     return _built(known[kind], data)
 
 
-def _number_noise(data: Any) -> Noise | IntegerNoise:  # noqa: ANN401
+def _number_noise(data: Any) -> Any:  # noqa: ANN401  (of real numbers or integers)
     """Noise of one number."""
     noise = noise_of(data)
-    if not isinstance(noise, Noise | IntegerNoise):
-        message = f"expected noise of one number, got {str(data)[:80]}"
-        raise ValueError(message)  # noqa: TRY004  (of a file, not of an argument)
+    _expect(isinstance(noise, Noise | IntegerNoise), "expected noise of one number", data)
     return noise
 
 
 def _sparse(data: Any) -> Any:  # noqa: ANN401
     """A sparse matrix from data."""
-    message = f"expected a sparse matrix by rows, got {str(data)[:80]}"
-    if not isinstance(data, dict) or data.get("kind") != _SPARSE:
-        raise ValueError(message)
+    expected = "expected a sparse matrix by rows"
+    _expect(isinstance(data, dict) and data.get("kind") == _SPARSE, expected, data)
     _require_keys(data, {"shape", "starts", "columns", "entries"})
-    numbers = [data[name] for name in ("shape", "starts", "columns")]
-    whole = all(isinstance(x, list) and all(map(is_integer, x)) for x in numbers)
-    entries = data["entries"]
-    if not whole or not isinstance(entries, list) or len(numbers[0]) != 2:
-        raise ValueError(message)
-    shape, starts, columns = numbers
-    small = max([*shape, *starts, *columns], default=0) < 2**31
+    shape, starts, columns, entries = map(data.get, ("shape", "starts", "columns", "entries"))
+    whole = all(isinstance(x, list) and all(map(is_integer, x)) for x in (shape, starts, columns))
+    _expect(whole and isinstance(entries, list) and len(shape) == 2, expected, data)
     good = min(shape) > 0 and len(starts) == shape[0] + 1 and starts == sorted(starts)
-    if not (small and good and starts[0] == 0 and starts[-1] == len(columns) == len(entries)):
-        raise ValueError(message)
-    if min(columns, default=0) < 0 or max(columns, default=0) >= shape[1]:
-        raise ValueError(message)
+    good = good and max([*shape, *starts, *columns]) < 2**31 and starts[0] == 0
+    good = good and starts[-1] == len(columns) == len(entries)
+    inside = min(columns, default=0) >= 0 and max(columns, default=0) < shape[1]
+    _expect(good and inside, expected, data)
     values = np.array([double_of(x) for x in entries])
     return sparse.csr_array((values, columns, starts), shape=tuple(shape))
 
@@ -251,9 +244,8 @@ def _independent(data: dict[str, Any]) -> IndependentNoise:
     _require_keys(data, {"unit", "scales"})
     unit, scales = _number_noise(data["unit"]), data["scales"]
     values = [double_of(x) for x in scales] if isinstance(scales, list) else []
-    if isinstance(unit, IntegerNoise) or not values or not all(0.0 <= x < np.inf for x in values):
-        message = "expected continuous noise and finite scales of at least 0, got others"
-        raise ValueError(message)
+    good = isinstance(unit, Noise) and values and all(0.0 <= x < np.inf for x in values)
+    _expect(good, "expected continuous noise and finite scales of at least 0", "others")
     return IndependentNoise(unit, np.array(values))
 
 
@@ -263,20 +255,17 @@ def _blocks(data: dict[str, Any]) -> BlockNoise:
     blocks = []
     for part in parts if isinstance(parts, list) else []:
         good = isinstance(part, dict) and set(part) == {"coordinates", "noise"}
-        at = part["coordinates"] if good else None
-        if not isinstance(at, list) or not all(is_integer(i) for i in at):
-            message = f"expected a block with coordinates and noise, got {str(part)[:80]}"
-            raise ValueError(message)
+        at: Any = part["coordinates"] if good else None
+        good = isinstance(at, list) and all(map(is_integer, at))
+        _expect(good, "expected a block with coordinates and noise", part)
         noise = noise_of(part["noise"])
-        if not isinstance(noise, IndependentNoise | JointNoise) or noise.dimension != len(at):
-            message = f"expected noise for {len(at)} coordinates, got {noise!r}"
-            raise ValueError(message)
+        good = isinstance(noise, IndependentNoise | JointNoise) and noise.dimension == len(at)
+        _expect(good, f"expected noise for {len(at)} coordinates", noise)
         blocks.append((np.array(at, dtype=np.intp), noise))
     every = [int(i) for at, _ in blocks for i in at]
     good = is_integer(dimension) and len(blocks) > 0 and len(set(every)) == len(every)
-    if not good or not all(0 <= i < dimension for i in every):
-        message = "expected blocks of different coordinates below their dimension, got others"
-        raise ValueError(message)
+    good = good and all(0 <= i < dimension for i in every)
+    _expect(good, "expected blocks of different coordinates below their dimension", "others")
     return BlockNoise(tuple(blocks), dimension)
 
 
@@ -287,10 +276,9 @@ def text_of(value: float | Fraction) -> str:
 
 def fraction_of(text: object) -> Fraction:
     """The rational number that a text states; ValueError for any other text."""
-    message = f"expected a fraction in lowest terms such as '3/4', got {str(text)[:80]!r}"
-    good = isinstance(text, str) and len(text) <= _LONGEST and _PATTERN.fullmatch(text)
-    if not good or re.search(r"/0+$", str(text)) or str(Fraction(str(text))) != text:
-        raise ValueError(message)
+    good = isinstance(text, str) and len(text) <= _LONGEST and bool(_PATTERN.fullmatch(text))
+    good = good and not re.search(r"/0+$", str(text)) and str(Fraction(str(text))) == text
+    _expect(good, "expected a fraction in lowest terms such as '3/4'", repr(text))
     return Fraction(str(text))
 
 
@@ -303,9 +291,7 @@ def double_of(text: object) -> float:
         found = float(value)
     except OverflowError:
         found = math.inf
-    if found != value:
-        message = f"expected a fraction that is a double, got {str(text)[:80]!r}"
-        raise ValueError(message)
+    _expect(found == value, "expected a fraction that is a double", repr(text))
     return found
 
 
@@ -323,11 +309,8 @@ def text_of_document(content: dict[str, Any]) -> str:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        message = f"keys: expected each once, got {', '.join(twice)} twice"
-        raise ValueError(message)
+    twice = [name for name, n in Counter(name for name, _ in pairs).items() if n > 1]
+    _expect(not twice, "keys: expected each once", f"{', '.join(twice)} twice")
     return found
 
 
@@ -338,9 +321,7 @@ def _no_number(text: str) -> Any:  # noqa: ANN401
 
 def document_of(data: str | bytes) -> dict[str, Any]:
     """The object that a text states; ValueError for anything else."""
-    if len(data) > MOST_BYTES:
-        message = f"size: expected at most {MOST_BYTES} bytes, got {len(data)}"
-        raise ValueError(message)
+    _expect(len(data) <= MOST_BYTES, f"size: expected at most {MOST_BYTES} bytes", len(data))
     try:
         found = json.loads(
             data.decode("utf-8") if isinstance(data, bytes) else data,
@@ -354,7 +335,5 @@ def document_of(data: str | bytes) -> dict[str, Any]:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         message = f"content: expected complete JSON, got an error: {error}"
         raise ValueError(message) from error
-    if not isinstance(found, dict):
-        message = f"content: expected an object, got {type(found).__name__}"
-        raise ValueError(message)  # noqa: TRY004  (of a file, not of an argument)
+    _expect(isinstance(found, dict), "content: expected an object", type(found).__name__)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpnoise._imports import imports_of
 
@@ -17,12 +17,8 @@ with imports_of("cli"):
     import click
 
 from dpnoise.cli import options
-from dpnoise.cli.options import COUNT, NUMBER, PROBABILITY, json_option, option, problems
-from dpnoise.cli.output import lower, show, upper
+from dpnoise.cli.options import COUNT, NUMBER, PROBABILITY, lower, option, problems, show, upper
 from dpnoise.cli.table_file import read_outputs, shown
-
-if TYPE_CHECKING:
-    from dpnoise.auditing.audit import Audit
 
 REFUSED = 1  # exit code: a claim is contradicted, or not confirmed
 _NO_PROOF = "a claim that is not contradicted is not proved: privacy rests on proofs, not on audits"
@@ -37,33 +33,24 @@ _NO_SIGNATURE = (
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
 @option("--sensitivity", "S", "Largest change of the number.", NUMBER)
 @option(
-    "--outputs",
-    "FIRST.csv SECOND.csv",
-    "Outputs of any sampler on two neighbouring inputs, one a row, instead of a family.",
-    nargs=2,
+    "--outputs", "FIRST.csv SECOND.csv", "Of any sampler on two neighbours, one a row.", nargs=2
 )
 @option("--epsilon", "E", "The claimed epsilon.", NUMBER)
 @option("--delta", "D", "The claimed delta; 0 by default.", NUMBER)
 @option(
-    "--false-alarm",
-    "A",
-    "How likely a true claim is contradicted, at most, in one call of this command.",
-    PROBABILITY,
-    default=0.001,
-    show_default=True,
+    "--false-alarm", "A", "How likely is a false alarm, at most; 0.001.", PROBABILITY, default=0.001
 )
 @option("--size", "N", "How many draws; a million by default.", COUNT)
 @option("--seed", "SEED", "Of the draws; 0 by default.", COUNT)
-@json_option
-def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
+@options.json_option
+def audit(**given: Any) -> None:  # noqa: ANN401
     """Lower bound on the epsilon of a sampler, and whether it contradicts a claim.
 
     The exit code is 1 if the claim is contradicted, else 0.
 
     Example: dpnoise audit gaussian sigma=4 --sensitivity 1
     """
-    from dpnoise.auditing.noise import audit_noise
-    from dpnoise.auditing.sampler import audit_sampler
+    from dpnoise.auditing.sampler import audit_noise, audit_sampler
 
     wrong, family, outputs = problems(), given["family"], given["outputs"]
     stated = [kind for kind in ("family", "outputs") if given[kind]]
@@ -86,7 +73,7 @@ def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
             wrong.add("--sensitivity: expected a positive number, got nothing")
         wrong.raise_if_any()
         asked = those("sensitivity", "epsilon", "delta", "false_alarm", "size", "seed")
-        found = {family: audit_noise(noise, **asked)}
+        name, found = family, audit_noise(noise, **asked)
     else:
         if outputs == ("-", "-"):
             wrong.add("--outputs: expected two files, got standard input for both")
@@ -95,17 +82,7 @@ def audit(as_json: bool, **given: Any) -> None:  # noqa: ANN401
         wrong.raise_if_any()
         confidence = 1.0 - given["false_alarm"]
         more = those("epsilon", "delta")
-        found = {"outputs": audit_sampler(*pair, confidence=confidence, **more)}
-    rows = [row for name, one in found.items() for row in _rows(name, one)]
-    data = {"request": given, "audits": found, "proves_privacy": False}
-    title = f"audit, false alarms at most {given['false_alarm']:g}"
-    show(title, rows, [_NO_PROOF], data, as_json=as_json)
-    if any(one.contradicted for one in found.values()):
-        click.get_current_context().exit(REFUSED)
-
-
-def _rows(name: str, found: Audit) -> list[tuple[str, str]]:
-    """What one audit found."""
+        name, found = "outputs", audit_sampler(*pair, confidence=confidence, **more)
     verdict = "contradicted" if found.contradicted else "not contradicted"
     rows = [(name, verdict if found.claim else "no claim: a lower bound only")]
     rows += [("claim", found.claim)] if found.claim else []
@@ -114,13 +91,17 @@ def _rows(name: str, found: Audit) -> list[tuple[str, str]]:
     for one in found.events:
         often = f"{one.hits} of {one.outputs} on the {one.likelier_on} input"
         rows.append(("event", f"{one.event}: {often}, {one.false_hits} on the other"))
-    return rows
+    data = {"request": given, "audits": {name: found}, "proves_privacy": False}
+    title = f"audit, false alarms at most {given['false_alarm']:g}"
+    show(title, rows, [_NO_PROOF], data)
+    if found.contradicted:
+        click.get_current_context().exit(REFUSED)
 
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@json_option
-def verify(as_json: bool, files: tuple[str, ...]) -> None:
+@options.json_option
+def verify(files: tuple[str, ...]) -> None:
     """Certificates: is delta what they say?
 
     Delta is derived again from the noise, the sensitivity and epsilon, by the accounts of the
@@ -141,7 +122,7 @@ def verify(as_json: bool, files: tuple[str, ...]) -> None:
     rows = [(shown(name), one["verdict"]) for name, one in found.items()]
     data = {"files": [{"file": name, **one} for name, one in found.items()]}
     title = f"certificates that hold: {held} of {len(found)}"
-    show(title, rows, [_NO_SIGNATURE], data, as_json=as_json)
+    show(title, rows, [_NO_SIGNATURE], data)
     if held < len(found):
         click.get_current_context().exit(REFUSED)
 

@@ -3,15 +3,26 @@
 Names are for completion and for 'did you mean', without the library; tests hold them against the
 library's. What is wrong with a value is recorded, and text that is no number passes through, so
 that one message names every problem.
+
+**Answers** are a table for people, an object for programs or a figure by Matplotlib. Bounds that
+people read are rounded to the safe side, so that what is copied from a table holds.
+
+**Refusals** are those of the group of a program's commands, with its exit codes. A mistake or an
+impossible request is one message on standard error, exit code 2 and nothing on standard output;
+with `--json` the message is an object {"error": ...}.
 """
+# ruff: noqa: PLC0415  (the library is imported when a command runs)
 
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import re
+import sys
 from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +30,13 @@ from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
+    from click.core import iter_params_for_processing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import NoReturn
 
     from dpnoise._validation import Problems
-    from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.sensitivity.base import Sensitivity
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -60,7 +71,7 @@ def suggestion(value: str, known: Iterable[str]) -> str:
 
 def problems() -> Problems:
     """What is wrong with the arguments of the command that runs."""
-    from dpnoise._validation import Problems  # noqa: PLC0415
+    from dpnoise._validation import Problems
 
     context = click.get_current_context()
     found: Problems = context.meta.setdefault(__name__, Problems(str(context.info_name)))
@@ -85,24 +96,14 @@ class Number(click.ParamType):
 
     def check(self, name: str, value: Any) -> None:  # noqa: ANN401
         """What is wrong with a number is recorded."""
-        problems().number(name, value, **self.limits)
+        if self.kind is int:
+            good = isinstance(value, int) and value >= 1
+            problems().require(good, name, "a whole number of at least 1", value)
+        else:
+            problems().number(name, value, **self.limits)
 
 
-class Whole(click.ParamType):
-    """A whole number of at least 1; a problem is recorded for anything else."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, ARG002
-        """The number that a text stands for."""
-        with suppress(ValueError):
-            value = int(value)
-        good = isinstance(value, int) and value >= 1
-        problems().require(good, param.opts[0], "a whole number of at least 1", value)
-        return value
-
-
-NUMBER, COUNT, WHOLE = Number(), Number(int), Whole()
+NUMBER, COUNT, WHOLE = Number(), Number(int), Number(int, low=1)
 PROBABILITY = Number(low=0.0, high=1.0, open_low=True, open_high=True)
 
 
@@ -135,6 +136,13 @@ def option(flag: str, metavar: str | None, text: str, kind: Any = None, **more: 
     return click.option(*flag.split(), metavar=metavar, help=text, type=kind, **more)
 
 
+def flag(names: str, text: str, **more: Any) -> Decorator:  # noqa: ANN401
+    """An option without a value, or of two names for yes and no, with neither by default."""
+    return click.option(
+        names, is_flag=True, default=None if "/" in names else False, help=text, **more
+    )
+
+
 def choice(flag: str, names: tuple[str, ...], text: str | None = None) -> Decorator:
     """An option with a name, the first one by default."""
     return click.option(flag, type=Name(names), default=names[0], show_default=True, help=text)
@@ -142,19 +150,11 @@ def choice(flag: str, names: tuple[str, ...], text: str | None = None) -> Decora
 
 sensitivity_options = together(
     option(
-        "--sensitivity",
-        "S[,S...]",
-        "Largest change of one number, or of each coordinate: 1.0 or 1,2,0.5.",
+        "--sensitivity", "S[,S...]", "Largest change of one number, or of each: 1.0 or 1,2,0.5."
     ),
     option("--counts", "M", "A person adds to at most M of K counts.", COUNT),
-    click.option(
-        "--exactly", is_flag=True, help="With --counts: everybody is in exactly M counts."
-    ),
-    click.option(
-        "--amounts",
-        is_flag=True,
-        help="With --counts: a person adds any amount up to C, not whole numbers.",
-    ),
+    flag("--exactly", "With --counts: everybody is in exactly M counts."),
+    flag("--amounts", "With --counts: a person adds any amount up to C, not whole numbers."),
     option("--at-most", "M", "At most M of K coordinates change.", COUNT),
     option("--of", "K", "Number of coordinates.", COUNT),
     option("--each", "C", "With --counts or --at-most: each by at most C (1).", NUMBER),
@@ -162,11 +162,12 @@ sensitivity_options = together(
     option("--l2", "R", "Largest l2 norm of the change.", NUMBER),
     option("--linf", "R", "Largest change of any coordinate.", NUMBER),
 )
-relation_option = click.option(
+relation_option = option(
     "--relation",
-    type=Name(RELATIONS),
-    help="Neighbouring data sets that the sensitivity, and so the guarantee, is for: one person "
+    None,
+    "Neighbouring data sets that the sensitivity, and so the guarantee, is for: one person "
     "more or less, or one person replaced by another. There is no default.",
+    Name(RELATIONS),
 )
 budget_options = together(
     option("--epsilon", "E", "From 0 to 1e4.", NUMBER),
@@ -175,24 +176,22 @@ budget_options = together(
 )
 FILE = ("header", "column", "names")  # names of the next
 file_options = together(
-    click.option(
-        "--header/--no-header",
-        default=None,
-        help="Whether the first row names the columns, where that is not clear.",
-    ),
+    flag("--header/--no-header", "Whether the first row names the columns, where it is not clear."),
     option("--column", "NAME", "Column of the numbers, also counted from 1."),
     option("--names", "NAME", "Column of their names, also counted from 1."),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
-integer_option = click.option(
+json_option = flag(
+    "--json",
+    "JSON with exact numbers.",
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update(json=value),
+)
+integer_option = flag(
     "--integer/--no-integer",
-    default=None,
-    help="Whether answers are integers, and so is what comes out. By default, with --counts, "
+    "Whether answers are integers, and so is what comes out. By default, with --counts, "
     "where that costs at most 1 % of the error.",
 )
-certificate_option = option(
-    "--certificate", "FILE", "Write a certificate, which dpnoise verify confirms."
-)
+certificate_option = option("--certificate", "FILE", "Write one, which dpnoise verify confirms.")
 plot_option = option("--plot", "FILE", "Draw a figure: .png, .svg or .pdf.")
 
 
@@ -225,7 +224,7 @@ def read_numbers(option: str, text: str) -> list[float]:
     return values if problems().require(not bad, option, expected, text) else []
 
 
-def read_sensitivity(given: dict[str, Any], rows: int | None = None) -> Sensitivity | None:
+def read_sensitivity(given: dict[str, Any], rows: int | None = None) -> Any:  # noqa: ANN401
     """The set that the options state; None if they state none, which is recorded.
 
     Where a file lists the coordinates, `--of` is the number of its rows, unless it is given. A file
@@ -266,33 +265,34 @@ def read_sensitivity(given: dict[str, Any], rows: int | None = None) -> Sensitiv
     try:
         ball = _set(kind, {**given, "of": of, "numbers": numbers})
     except ValueError as error:
-        found.add(str(error))
-        return None
+        return found.add(str(error))
     return None if rows == 0 else ball
 
 
 def _set(kind: str, given: dict[str, Any]) -> Sensitivity:
     """The sensitivity set of one kind; ValueError if something is out of range."""
-    import dpnoise  # noqa: PLC0415  (its names are imported on first use)
+    from dpnoise.sensitivity.at_most import AtMost
+    from dpnoise.sensitivity.balls import L1, L2, LInf
+    from dpnoise.sensitivity.counts import Counts
+    from dpnoise.sensitivity.product import as_sensitivity
 
     relation = given["relation"] if given["relation"] in RELATIONS else None
     value, of, each = given[kind], given["of"], 1.0 if given["each"] is None else given["each"]
     if kind == "counts":
         people = {"exactly": given["exactly"], "whole": not given["amounts"]}
-        return dpnoise.Counts(value, of, each, **people, relation=relation or RELATIONS[-1])
+        return Counts(value, of, each, **people, relation=relation or RELATIONS[-1])
     if kind == "sensitivity":
-        return dpnoise.as_sensitivity(given["numbers"]).stating(relation)
+        return as_sensitivity(given["numbers"]).stating(relation)
     if kind == "at_most":
-        return dpnoise.AtMost(value, of, each, relation=relation)
-    balls: dict[str, Any] = {"l1": dpnoise.L1, "l2": dpnoise.L2, "linf": dpnoise.LInf}
-    found: Sensitivity = balls[kind](value, of, relation=relation)
-    return found
+        return AtMost(value, of, each, relation=relation)
+    balls: dict[str, type[L1 | L2 | LInf]] = {"l1": L1, "l2": L2, "linf": LInf}
+    return balls[kind](value, of, relation=relation)
 
 
-def read_noise(family: str, parameters: tuple[str, ...]) -> Noise | IntegerNoise | None:
+def read_noise(family: str, parameters: tuple[str, ...]) -> Any:  # noqa: ANN401
     """The noise with parameters stated as name=value; None if it cannot be had."""
-    from dpnoise.noise.families import FAMILIES as CONTINUOUS  # noqa: PLC0415
-    from dpnoise.noise.families import INTEGER_FAMILIES  # noqa: PLC0415
+    from dpnoise.noise.families import FAMILIES as CONTINUOUS
+    from dpnoise.noise.families import INTEGER_FAMILIES
 
     if family not in FAMILIES:
         return None
@@ -315,8 +315,151 @@ def read_noise(family: str, parameters: tuple[str, ...]) -> Noise | IntegerNoise
     if len(found.found) > before:
         return None
     try:
-        noise: Noise | IntegerNoise = kind(**values)
+        return kind(**values)
     except ValueError as error:
-        found.add(str(error))
-        return None
-    return noise
+        return found.add(str(error))
+
+
+_WIDE = 10**6  # of a text without lines drawn, where nothing is folded
+
+
+def upper(x: float, digits: int = 4, *, rounding: str = ROUND_CEILING) -> str:
+    """A number in some digits, rounded up."""
+    if not math.isfinite(x):
+        return str(x)
+    found = Context(prec=digits, rounding=rounding).create_decimal(Decimal(x))
+    return f"{float(found):.{digits}g}"  # of no more digits: not rounded again
+
+
+def lower(x: float, digits: int = 4) -> str:
+    """A number in some digits, rounded down."""
+    return upper(x, digits, rounding=ROUND_FLOOR)
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """A value as JSON has it; numbers that are not finite as text."""
+    if hasattr(value, "tolist"):  # of NumPy
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if is_dataclass(value):
+        parts = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__, **parts}
+    return value
+
+
+def show(
+    title: str,
+    rows: Iterable[Sequence[str]],
+    notes: list[str],
+    data: dict[str, Any],
+    header: Sequence[str] = ("", ""),
+) -> None:
+    """Print an answer: as JSON, as a table in a terminal, or as aligned text."""
+    if click.get_current_context().meta.get("json"):
+        click.echo(json.dumps(plain(data), allow_nan=False))
+        return
+    with imports_of("cli"):
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    drawn = sys.stdout.isatty()
+    table = Table(
+        box=box.HEAVY_HEAD if drawn else None,
+        padding=(0, 1) if drawn else (0, 2, 0, 0),
+        pad_edge=drawn,
+        show_header=any(header),
+    )
+    for k, name in enumerate(header):
+        inner = 0 < k < len(header) - 1
+        table.add_column(name, justify="right" if inner else "left", overflow="fold")
+    for cells in rows:
+        table.add_row(*map(Text, cells))
+    console = Console(highlight=False, width=None if drawn else _WIDE)
+    with console.capture() as text:
+        console.print(Text(title), table, *map(Text, notes), sep="\n")
+    click.echo("\n".join(map(str.rstrip, text.get().splitlines())))
+
+
+def save(path: str, draw: Callable[[Any], None]) -> None:
+    """A figure with one pair of axes, drawn and written; ValueError for a kind of file unknown."""
+    with imports_of("plot"):
+        from matplotlib.figure import Figure
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    draw(figure.add_subplot())
+    figure.savefig(path)
+
+
+def certified(found: Any, path: str | None, relation: str | None = None) -> None:  # noqa: ANN401
+    """Write the certificate of what was found, if there is a file for it."""
+    if path:
+        from dpnoise.certificates.certificate import certify
+
+        certify(found, relation=relation).write(path)
+
+
+REFUSED = 2
+
+
+class Command(click.Command):
+    """A command that names all of its arguments that are missing or wrong, not the first only."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remaining arguments; UsageError with the problems of all parameters."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter:
+            values, _, order = self.make_parser(ctx).parse_args(given)
+            problems = []
+            for parameter in iter_params_for_processing(order, self.get_params(ctx)):
+                try:
+                    parameter.handle_parse_result(ctx, values, [])
+                except click.BadParameter as error:
+                    problems.append(error.format_message().removesuffix("."))
+            raise click.UsageError("; ".join(problems), ctx) from None
+
+
+class Program(click.Group):
+    """A group whose commands end with the exit code that they return, 0 if none, or 2."""
+
+    command_class = Command
+    group_class = type
+    refusals: tuple[type[Exception], ...] = (
+        *(ValueError, ArithmeticError, RuntimeError, ImportError, OSError),
+    )
+
+    def main(  # type: ignore[override]  # never returns
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,  # noqa: ARG002  (the name of the group)
+        **extra: Any,  # noqa: ANN401
+    ) -> NoReturn:
+        """Exit with the code of one command."""
+        given = list(sys.argv[1:] if args is None else args)
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(given, self.name, **extra)
+        except click.Abort:
+            self._refuse("interrupted", given)
+        except click.ClickException as error:
+            context = getattr(error, "ctx", None)
+            path = context.command_path if context else self.name
+            self._refuse(f"{error.format_message()} ({path} --help)", given)
+        except self.refusals as error:
+            self._refuse(str(error), given)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def _refuse(self, message: str, arguments: list[str]) -> NoReturn:
+        """Exit with one message on standard error."""
+        message = message.replace("exhaustive=True", "--exhaustive")
+        text = (
+            json.dumps({"error": message}) if "--json" in arguments else f"{self.name}: {message}"
+        )
+        click.echo(text, err=True)
+        sys.exit(REFUSED)

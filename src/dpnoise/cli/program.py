@@ -12,12 +12,10 @@ from dpnoise._version import __version__
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.best import best, compare
-from dpnoise.cli.budget import budget
-from dpnoise.cli.calibrate import allocate, calibrate, profile
+from dpnoise.cli.best import allocate, best, calibrate, compare, profile
 from dpnoise.cli.checks import audit, checker, verify
-from dpnoise.cli.group import Program
-from dpnoise.cli.release import release
+from dpnoise.cli.options import Program
+from dpnoise.cli.release import budget, release
 
 
 @click.group(

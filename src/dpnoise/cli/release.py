@@ -1,4 +1,4 @@
-"""The command `dpnoise release`: the values of a file with exact noise."""
+"""The commands `dpnoise release`, exact noise for a file, and `dpnoise budget`, its ledger."""
 # ruff: noqa: PLC0415  (the library is imported when a command runs)
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ import io
 import os
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
 
 from dpnoise._imports import imports_of
+from dpnoise.cli import options
+from dpnoise.cli.options import NUMBER, lower, option, problems, show, upper
+from dpnoise.cli.table_file import VALUES, read_rows, shown
 
 with imports_of("cli"):
     import click
 
-from dpnoise.cli import options
-from dpnoise.cli.budget import open_budget, state_of
-from dpnoise.cli.options import option, problems
-from dpnoise.cli.output import show, upper
-from dpnoise.cli.table_file import VALUES, read_rows, shown
+if TYPE_CHECKING:
+    from dpnoise.privacy.odometer.budget import Budget
 
 _AGAIN = "another release of the same values spends epsilon and delta once more"
 _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole numbers"
@@ -34,10 +35,10 @@ _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole n
 @options.certificate_option
 @option("--budget ledger", "FILE", "Charge the ledger that dpnoise budget wrote.")
 @option("--label", "TEXT", "What the ledger calls the release.", default="")
-@click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
+@options.flag("--force", "Replace files; a release each time spends again.")
 @options.file_options
 @options.json_option
-def release(as_json: bool, file: str, **given: Any) -> None:  # noqa: ANN401
+def release(file: str, **given: Any) -> None:  # noqa: ANN401
     """Values in a CSV file with noise that is drawn exactly.
 
     One column of values, or a column of public names before it; a header is optional, and '-' is
@@ -78,7 +79,6 @@ def release(as_json: bool, file: str, **given: Any) -> None:  # noqa: ANN401
             wrong.add(f"values: expected integers with --integer, got {bad} that are not")
     replaced = _check_targets(file, targets, ledger, force=given["force"])
     wrong.raise_if_any()
-    assert ball is not None  # noqa: S101  (or refused)
     assert output is not None  # noqa: S101
     from dpnoise.certificates.certificate import certify
     from dpnoise.mechanisms.compare import best
@@ -114,7 +114,7 @@ def release(as_json: bool, file: str, **given: Any) -> None:  # noqa: ANN401
         "replaced": replaced,
     }
     title = f"released: {len(noisy)} values, written to {output}"
-    show(title, rows, [], data, as_json=as_json)
+    show(title, rows, [], data)
 
 
 def _check_targets(
@@ -165,3 +165,69 @@ def _write(texts: dict[str, str]) -> None:
     finally:
         for draft, _ in drafts:
             draft.unlink(missing_ok=True)
+
+
+_SHOWN = 100  # characters of what was released
+
+
+def open_budget(path: str) -> Any:  # noqa: ANN401
+    """The budget of a ledger; None, with a problem recorded, if it cannot be had."""
+    from dpnoise.privacy.odometer.budget import Budget
+
+    if not Path(path).is_file():
+        expected = "a ledger that 'dpnoise budget FILE --epsilon E' has begun"
+        return problems().add(f"budget: expected {expected}, got {path!r}")
+    try:
+        return Budget.open(path)
+    except (ValueError, RuntimeError) as error:
+        return problems().add(str(error))
+
+
+def state_of(budget: Budget) -> str:
+    """What was spent and what is left, in words."""
+    spent, left = upper(budget.epsilon_of()), lower(budget.remaining())
+    limit = "" if budget.epsilon is None else f" of {budget.epsilon!r}"
+    rest = "" if budget.rho_left is None else f", rho = {budget.rho_left!r} of {budget.rho!r}"
+    return (
+        f"epsilon = {spent}{limit} spent at delta = {budget.delta!r}; "
+        f"left without delta: epsilon = {left}{rest}"
+    )
+
+
+@click.command()
+@click.argument("ledger", metavar="LEDGER.json", type=click.Path())
+@option("--epsilon", "E", "Of a new budget, from 0 to 1e4.", NUMBER)
+@option("--delta", "D", "Of a new budget, below 1; 0 by default.", NUMBER)
+@options.relation_option
+@options.json_option
+def budget(ledger: str, epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
+    """What was released under a budget, and what is left of it.
+
+    With --epsilon a new budget is written, to a file that is not there yet. `dpnoise release
+    --budget` charges it, before anything is drawn.
+
+    Example: dpnoise budget ledger.json --epsilon 1 --delta 1e-6 --relation add-remove
+    """
+    from dpnoise.privacy.odometer.budget import Budget
+
+    if epsilon is None:
+        for name, value in (("--delta", delta), ("--relation", relation)):
+            expected = "none without --epsilon, which begins one"
+            problems().require(value is None, name, expected, value)
+        found = open_budget(ledger)
+    else:
+        delta = 0.0 if delta is None else delta
+        options.read_budget(epsilon, delta, relation)
+        if Path(ledger).exists():
+            problems().add(f"ledger: expected a file that is not there yet, got {ledger!r}")
+        problems().raise_if_any()
+        found = Budget.create(ledger, epsilon, delta, relation=relation)
+    problems().raise_if_any()
+    names = ("date", "label", "times", "what")
+    entries = [{name: getattr(one, name) for name in names} for one in found.entries]
+    rows = [[shorten(f"{x}", _SHOWN, placeholder=" ...") for x in one.values()] for one in entries]
+    data = {name: getattr(found, name) for name in ("epsilon", "delta", "relation", "adaptive")}
+    data |= {"entries": entries, "spent": found.epsilon_of(), "left": found.remaining()}
+    title = f"budget of {ledger}: epsilon = {found.epsilon!r}, delta = {found.delta!r}"
+    title += f", {found.relation}" if found.relation else ""
+    show(title, rows, [state_of(found)], data, header=names)

@@ -142,6 +142,10 @@ class RealVectorNoise(VectorNoise):
     def logpdf(self, x: ArrayLike) -> Array:
         """The log density in the coordinates with noise."""
 
+    @abstractmethod
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+
 
 class JointNoise(RealVectorNoise):
     """Noise for K coordinates with a density that falls with a norm.
@@ -165,10 +169,6 @@ class JointNoise(RealVectorNoise):
     @abstractmethod
     def layer_moment(self, order: int) -> float:
         """E T^order."""
-
-    @abstractmethod
-    def scaled(self, factor: float) -> Self:
-        """The distribution of `factor` X, for a positive factor."""
 
     def dominating(
         self,

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.special import log_expit, logsumexp
@@ -32,8 +33,7 @@ from scipy.special import log_expit, logsumexp
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
-from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
-from dpnoise.learn.kernel import ROUNDING
+from dpnoise.learn.cd import ITERATES, ORDERS, ROUNDING, coordinate_orders, descend
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.problem import (
     LIMIT,
@@ -44,15 +44,14 @@ from dpnoise.learn.problem import (
     public_vector,
 )
 from dpnoise.learn.safeguards import (
+    PrivateFit,
     SmallBudgetWarning,
     as_target,
-    charge,
     check_budget_setting,
     convert_with_nan,
     noise_generator,
     real_numbers,
     refuse_mask,
-    refuse_unfitted,
     warn_of_large_delta,
     warn_of_repeated_fits,
 )
@@ -73,7 +72,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.privacy.odometer.budget import Budget
-    from dpnoise.privacy.odometer.ledger import Ledger
 
 _MAXIMUM_COUNT = 10**6  # of passes, and of values of xi
 _CLIPS = (0.3, 1.0)  # of a unit of gradients, between which a clipping level is chosen
@@ -89,7 +87,7 @@ _WEIGHTS = (
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateDescent(BaseEstimator):
+class PrivateDescent(PrivateFit, BaseEstimator):
     """Base of `DPLinearRegression`, which documents the settings, and `DPLogisticRegression`."""
 
     feature_bounds: ArrayLike | None = None
@@ -108,8 +106,6 @@ class PrivateDescent(BaseEstimator):
     xi_grid: int = 1000
     random_state: int | np.random.Generator | None = None
     budget: Budget | None = None
-
-    privacy_preserving = True
 
     def _check_settings(self, problems: Problems) -> None:
         """Record whatever is wrong with the settings that do not concern the data's shape."""
@@ -138,16 +134,6 @@ class PrivateDescent(BaseEstimator):
         check_penalty(problems, self.penalty, self.strength)
         check_budget_setting(problems, self.budget, self.epsilon)
 
-    def spending(self) -> Ledger:
-        """What the fit costs a `Budget`: all updates of all coordinates, by `budget.spend(model)`.
-
-        A ValueError is raised before `fit`, and for an infinite epsilon.
-        """
-        noise = getattr(self, "noise_", None)
-        if noise is None:
-            refuse_unfitted(self)
-        return replace(noise.spending(), relation=REPLACE_ONE)
-
     def _read(
         self, X: ArrayLike, y: ArrayLike | None, refused: dict[str, object]
     ) -> tuple[Array, NDArray]:
@@ -166,12 +152,11 @@ class PrivateDescent(BaseEstimator):
         problems.raise_if_any()
         return features, target
 
-    def _descend(
+    def _descend(  # noqa: PLR0917
         self,
         problems: Problems,
         X: Array,
         targets: Array,
-        *,
         usable: NDArray[np.bool_],
         loss: str,
         target: PublicRange,
@@ -199,21 +184,8 @@ class PrivateDescent(BaseEstimator):
                 self._warn_of_small_budget(size, features + centred, stacklevel=4)
             warn_behind_leaks(self, stacklevel=5)
             warn_of_repeated_fits(self, stacklevel=5)
-        problems_of = [
-            bounded_problem(
-                X,
-                y,
-                usable,
-                loss=loss,
-                penalty=self.penalty,
-                strength=self.strength,
-                intercept=centred,
-                ranges=ranges,
-                scales=scales,
-                target=target,
-            )
-            for y in targets
-        ]
+        asked = (loss, self.penalty, self.strength, centred, ranges, scales, target)
+        problems_of = [bounded_problem(X, y, usable, *asked) for y in targets]
         problem = problems_of[0]  # what follows depends on what they share
         # C_i = clip sqrt(M_i) of the squared loss, so that 1 clips no gradient at zero weights
         level = clip * math.sqrt(problem.smoothness.sum()) * (2.0 if loss == "logistic" else 1.0)
@@ -226,7 +198,7 @@ class PrivateDescent(BaseEstimator):
         shape = (len(problems_of), passes, problem.coordinates)
         orders = np.array([coordinate_orders(self.order, shape[1:], rng) for _ in problems_of])
         if self.epsilon == math.inf:
-            self.noise_, self.promise_, unit = None, None, np.zeros(shape)
+            self.noise_, self.promise_, self._cost, unit = None, None, None, np.zeros(shape)
         else:
             self.noise_ = coordinate_noise(
                 self.mechanism,
@@ -238,7 +210,7 @@ class PrivateDescent(BaseEstimator):
                 grid=self.xi_grid,
             )
             self.promise_ = promise(REPLACE_ONE, "in one record", self.epsilon, delta)
-            charge(self)
+            self._charge(replace(self.noise_.spending(), relation=REPLACE_ONE))
             unit = self.noise_.unit.rvs(shape, rng) * rounding
         farthest = max(
             farthest_fit(problem, step=self.step, clip=level, noise=noise * ROUNDING, orders=order)
@@ -251,16 +223,10 @@ class PrivateDescent(BaseEstimator):
             )
             raise ArithmeticError(message)
         self.n_iter_, self.clip_ = passes, clip
+        grid: Any = {"steps": [self.step], "clips": [level], "iterate": self.iterate}
         weights = np.array(
             [
-                descend(
-                    one,
-                    steps=[self.step],
-                    clips=[level],
-                    noise=noise[None],
-                    orders=order[None],
-                    iterate=self.iterate,
-                )[0, 0, 0]
+                descend(one, noise=noise[None], orders=order[None], **grid)[0, 0, 0]
                 for one, noise, order in zip(problems_of, unit, orders, strict=True)
             ]
         )
@@ -443,12 +409,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         centred = bool(np.all(self.fit_intercept))
         bound = PublicRange.read(problems, "target_bound", self.target_bound, 1, centred=centred)
         coefficients, intercepts = self._descend(
-            problems,
-            features,
-            target[None],
-            usable=np.isfinite(target),
-            loss="squared",
-            target=bound,
+            problems, features, target[None], np.isfinite(target), "squared", bound
         )
         self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
         return self
@@ -526,13 +487,9 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         codes = label_codes(classes, labels)
         rows = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         signs = np.where(codes == rows[:, None], 1.0, -1.0)
+        target = PublicRange(np.zeros(1), np.ones(1))
         self.coef_, self.intercept_ = self._descend(
-            problems,
-            features,
-            signs,
-            usable=codes >= 0,
-            loss="logistic",
-            target=PublicRange(np.zeros(1), np.ones(1)),
+            problems, features, signs, codes >= 0, "logistic", target
         )
         self.classes_ = classes
         return self
@@ -592,14 +549,8 @@ def public_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype)
 def label_codes(classes: NDArray, labels: NDArray) -> NDArray[np.intp]:
     """Places of labels among the classes, -1 for any other label."""
     place = {label: k for k, label in enumerate(classes.tolist())}
-    found = [place.get(one, -1) if _hashable(one) else -1 for one in labels.tolist()]
-    return np.array(found, dtype=np.intp)
-
-
-def _hashable(label: object) -> bool:
-    """Whether a label can be looked up; one that cannot, such as a list, is no class."""
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return True
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    for k, one in enumerate(labels.tolist()):
+        with suppress(TypeError):  # of what is no label
+            codes[k] = place.get(one, -1)
+    return codes

@@ -170,10 +170,8 @@ class ReleaseSettings:
         The noise of a matrix counts by its largest weighted l2 or l1 distance, as Gaussian or
         Laplace noise of one number (docs/budget.md).
         """
-        size = (
-            maximum_loss(features, *scales, noise=self.noise, neighbouring=self.stated)
-            * _DISTANCE_UP
-        )
+        size = maximum_loss(features, *scales, noise=self.noise, neighbouring=self.stated)
+        size *= _DISTANCE_UP
         delta = self.delta if self.noise == "gaussian" else 0.0
         found = guaranteed(float(self.epsilon), float(delta))
         shares: Shares = {(_NOISE[self.noise](1.0), size): 1}
@@ -351,13 +349,7 @@ def maximum_loss(
 
 
 def second_moment_scales(
-    features: int,
-    *,
-    noise: str,
-    allocation: str,
-    neighbouring: str,
-    epsilon: float,
-    delta: float,
+    features: int, *, noise: str, allocation: str, neighbouring: str, epsilon: float, delta: float
 ) -> tuple[float, float]:
     """Scales of the noise on and off the diagonal that keep a privacy budget, rounded up.
 

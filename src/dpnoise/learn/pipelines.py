@@ -28,11 +28,10 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.pca import ReleaseSettings, clip_rows, released_components
 from dpnoise.learn.safeguards import (
     PrivacyLeakWarning,
-    charge,
+    PrivateFit,
     check_budget_setting,
     convert_with_nan,
     noise_generator,
-    refuse_unfitted,
     warn_of_large_delta,
     warn_of_repeated_fits,
 )
@@ -109,9 +108,9 @@ def _leaks(name: str, step: object) -> Iterator[str]:
     if parts is not None:
         for part, one in parts:
             yield from _leaks(f"{name}{'.' if name else ''}{part}", one)
-    elif not (isinstance(step, str | None) and step in _NOTHING) and not getattr(
-        step, "privacy_preserving", False
-    ):
+        return
+    nothing = isinstance(step, str | None) and step in _NOTHING
+    if not nothing and not getattr(step, "privacy_preserving", False):
         kind = type(step).__name__
         yield f"{name} ({kind})" if name else kind
 
@@ -137,7 +136,7 @@ def warn_behind_leaks(estimator: object, *, stacklevel: int) -> None:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class PrivateScaler(PrivateFit, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Features standardised by a private mean and a private standard deviation.
 
     Parameters
@@ -207,18 +206,6 @@ class PrivateScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     random_state: int | np.random.Generator | None = None
     budget: Budget | None = None
 
-    privacy_preserving = True
-
-    def spending(self) -> Ledger:
-        """What the fit costs a `Budget`: a noisy number for each moment, by `budget.spend(model)`.
-
-        A ValueError is raised before `fit`, and for an infinite epsilon.
-        """
-        cost: Ledger | None = getattr(self, "_cost", None)
-        if cost is None:
-            refuse_unfitted(self)
-        return cost
-
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Fit to features of shape (N, n_features); `y` is ignored."""
@@ -254,8 +241,7 @@ class PrivateScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 sensitivities, noise=family, epsilon=float(self.epsilon), delta=delta
             )
             self.promise_ = promise(REPLACE_ONE, "in one record", float(self.epsilon), delta)
-            self._cost = self._spent(kind, sensitivities, delta)
-            charge(self)
+            self._charge(self._spent(kind, sensitivities, delta))
             standard: Noise = kind(1.0)
             means += self.noise_scales_ * standard.rvs(2 * features, rng)
             smallest = self.noise_scales_[features:] * standard.std()
@@ -315,7 +301,7 @@ class PrivateScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DPPCA(PrivateFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components about the origin, under (epsilon, delta)-differential privacy.
 
     Nothing is centred: a mean of the data would be a release of its own. Subtract a public
@@ -394,8 +380,6 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state: int | np.random.Generator | None = None
     budget: Budget | None = None
 
-    privacy_preserving = True
-
     @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Fit to samples, shape (N, n_features); `y` is ignored."""
@@ -405,12 +389,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         problems = Problems(type(self).__name__)
         rank = data.shape[1] if self.n_components is None else self.n_components
         settings = ReleaseSettings(
-            self.epsilon,
-            self.delta,
-            self.noise,
-            self.allocation,
-            self.relation,
-            self.max_samples,
+            self.epsilon, self.delta, self.noise, self.allocation, self.relation, self.max_samples
         )
         settings.check(problems, data.shape, rank, rank_name="n_components")
         problems.number("bound", self.bound, low=1e-50, high=1e50)
@@ -429,18 +408,8 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.diagonal_scale_ = released.diagonal_scale * square
         self.off_diagonal_scale_ = released.off_diagonal_scale * square
         self.promise_ = released.promise
-        self._released = released
+        self._cost = released._cost  # noqa: SLF001  (None without noise)
         return self
-
-    def spending(self) -> Ledger:
-        """What the fit costs a `Budget`, by `budget.spend(model)`.
-
-        A ValueError is raised before `fit`, and for an infinite epsilon.
-        """
-        released = getattr(self, "_released", None)
-        if released is None or released.promise is None:
-            refuse_unfitted(self)
-        return released.spending()
 
     @property
     def _n_features_out(self) -> int:

@@ -199,15 +199,7 @@ def make_problem(
     problems.raise_if_any()
     if intercept:
         X = np.column_stack([X, np.ones(len(X))])
-    return lay_out(
-        X,
-        y,
-        loss=loss,
-        penalty=penalty,
-        strength=strength,
-        intercept=intercept,
-        mean_squares=np.mean(X**2, axis=0),
-    )
+    return lay_out(X, y, loss, penalty, strength, intercept, np.mean(X**2, axis=0))
 
 
 def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
@@ -217,10 +209,9 @@ def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
     problems.number("strength", strength, low=0.0)
 
 
-def lay_out(
+def lay_out(  # noqa: PLR0917
     features: Array,
     target: Array,
-    *,
     loss: str,
     penalty: str,
     strength: float,
@@ -236,16 +227,9 @@ def lay_out(
     if intercept:
         strengths[-1] = 0.0
     signed = features * target[:, None] if loss == "logistic" else features
-    return Problem(
-        features=features,
-        target=target,
-        loss=loss,
-        penalty=penalty,
-        strengths=strengths,
-        smoothness=mean_squares * (0.25 if loss == "logistic" else 1.0),
-        columns=in_rows(signed.T),
-        intercept=intercept,
-    )
+    smoothness = mean_squares * (0.25 if loss == "logistic" else 1.0)
+    columns = in_rows(signed.T)
+    return Problem(features, target, loss, penalty, strengths, smoothness, columns, intercept)
 
 
 def _check_data(problems: Problems, X: Array, y: Array, loss: str) -> None:
@@ -334,11 +318,10 @@ class PublicRange:
         return np.clip((values - self.centre) / self.half, -1.0, 1.0)
 
 
-def bounded_problem(
+def bounded_problem(  # noqa: PLR0917
     X: Array,
     y: Array,
     usable: NDArray[np.bool_],
-    *,
     loss: str,
     penalty: str,
     strength: float,
@@ -361,15 +344,8 @@ def bounded_problem(
     if intercept:
         features = np.column_stack([features, usable.astype(np.float64)])
         squares = np.append(squares, 1.0)
-    found = lay_out(
-        features,
-        np.where(usable, target.unit(y), 0.0),
-        loss=loss,
-        penalty=penalty,
-        strength=strength,
-        intercept=intercept,
-        mean_squares=squares,
-    )
+    y = np.where(usable, target.unit(y), 0.0)
+    found = lay_out(features, y, loss, penalty, strength, intercept, squares)
     # The objective is divided by the square of the target's unit, a weight is multiplied by the
     # feature's and divided by the target's.
     weight = np.ones(found.coordinates)

@@ -20,7 +20,7 @@ import math
 import traceback
 import warnings
 from numbers import Complex, Real
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -210,15 +210,6 @@ def _number(entry: object) -> object:
         return math.nan
 
 
-class _Charged(Protocol):
-    """An estimator that knows what its fit costs."""
-
-    budget: Budget | None
-
-    def spending(self) -> Ledger:
-        """What the fit costs."""
-
-
 def check_budget_setting(problems: Problems, budget: object, epsilon: float) -> None:
     """What is wrong with the setting `budget` is recorded."""
     good = budget is None or isinstance(budget, Budget)
@@ -227,16 +218,31 @@ def check_budget_setting(problems: Problems, budget: object, epsilon: float) -> 
     problems.require(not free, "epsilon", "a finite number beside a budget", epsilon)
 
 
-def charge(estimator: _Charged) -> None:
-    """Charge a fit whose noise is known to the estimator's budget, if it has one."""
-    if estimator.budget is not None:
-        estimator.budget.spend(estimator)
+class PrivateFit:
+    """An estimator with the setting `budget`, which knows what its fit costs."""
 
+    budget: Budget | None
+    privacy_preserving = True
+    _cost: Ledger | None = None
 
-def refuse_unfitted(estimator: object) -> NoReturn:
-    """ValueError for an estimator without noise of its own."""
-    message = (
-        f"budget: noise: expected a fitted estimator with finite epsilon, got {estimator!r}, "
-        "which is not fitted or has no noise"
-    )
-    raise ValueError(message)
+    def spending(self) -> Ledger:
+        """What the fit costs a `Budget`, by `budget.spend(model)`.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, or has an infinite epsilon.
+        """
+        if self._cost is None:
+            message = (
+                f"budget: noise: expected a fitted estimator with finite epsilon, got {self!r}, "
+                "which is not fitted or has no noise"
+            )
+            raise ValueError(message)
+        return self._cost
+
+    def _charge(self, cost: Ledger) -> None:
+        """A fit whose noise is known is charged to the budget, if there is one."""
+        self._cost = cost
+        if self.budget is not None:
+            self.budget.spend(self)

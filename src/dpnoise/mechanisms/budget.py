@@ -74,16 +74,12 @@ class Budget(odometer.Budget):  # noqa: D101  (that of the ledger, which has all
         >>> round(budget.epsilon_of(), 4)
         1.0
         """
-        from dpnoise.mechanisms.compare import planned  # noqa: PLC0415 - brings every mechanism
+        if self.epsilon is None:
+            message = f"budget: plan: expected a limit on epsilon, got {self!r}"
+            raise ValueError(message)
+        from dpnoise.mechanisms import compare  # noqa: PLC0415 - brings every mechanism
 
         stated = self.relation if relation is None else relation
-        return planned(
-            self,
-            sensitivity,
-            times,
-            error=error,
-            weights=weights,
-            relation=stated,
-            family=family,
-            integer=integer,
-        )
+        asked = (sensitivity, self.epsilon, self.delta, error, weights, stated, family, integer)
+        request = compare.read_request(*asked, times, compare.METHOD_FAMILIES)
+        return compare.noise_for_several(request, False, family, self)

@@ -13,13 +13,23 @@ from dpnoise._results import EqualByValue, axes_or_new, html_table
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
-from dpnoise.mechanisms.accuracy import LEVEL, read_accuracy
-from dpnoise.mechanisms.integers import ASKED_INTEGER_METHODS, INTEGER_METHODS, RoundedNoise
+from dpnoise.mechanisms.integers import (
+    ASKED_INTEGER_METHODS,
+    INTEGER_METHODS,
+    SUMMED_METHODS,
+    RoundedNoise,
+)
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.noise import Mechanism, frame_of, header_of
-from dpnoise.mechanisms.repeated import Account, first_of, gaussian_rows, pure_rows, repeated
+from dpnoise.mechanisms.repeated import (
+    LEVEL,
+    Account,
+    first_of,
+    gaussian_rows,
+    pure_rows,
+    read_accuracy,
+)
 from dpnoise.mechanisms.request import SUBJECT, Request, read_request
-from dpnoise.privacy.odometer.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +55,11 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
     chosen = [method for method in METHODS if family in (None, method.family)]
     rows, left_out = _found(request, chosen, every=every)
     if request.discrete:
-        more = INTEGER_METHODS if family is None else (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
+        more: tuple[Method, ...] = INTEGER_METHODS
+        if request.sensitivity.preimage:
+            more = SUMMED_METHODS
+        elif family is not None:
+            more = (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
         chosen = [method for method in more if family in (None, method.family)]
         rivals = [] if request.integer else rows
         discrete, others = _found(request, chosen, every=every, rivals=rivals)
@@ -67,11 +81,7 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
 
 
 def _found(
-    request: Request,
-    methods: Iterable[Method],
-    *,
-    every: bool,
-    rivals: Sequence[Mechanism] = (),
+    request: Request, methods: Iterable[Method], *, every: bool, rivals: Sequence[Mechanism] = ()
 ) -> tuple[list[Mechanism], dict[str, str]]:
     """What mechanisms find for a request, and why others find nothing.
 
@@ -381,14 +391,8 @@ def compare(
     >>> table[0].error <= table["Laplace"].error
     True
     """
-    request = read_request(
-        *(sensitivity, epsilon, delta, error, weights),
-        relation=relation,
-        family=family,
-        families=METHOD_FAMILIES,
-        integer=integer,
-        times=times,
-    )
+    asked = (sensitivity, epsilon, delta, error, weights, relation, family, integer, times)
+    request = read_request(*asked, METHOD_FAMILIES)
     if request.times > 1:
         return _all_repeated(request, exhaustive, family)
     return _compared(request, exhaustive, family)
@@ -505,26 +509,19 @@ def best(
     """
     problems = Problems(SUBJECT)
     accuracy = read_accuracy(problems, epsilon, within, level, simultaneous)
-    request = read_request(
-        *(sensitivity, 1.0 if epsilon is None else epsilon, delta, error, weights),
-        relation=relation,
-        family=family,
-        families=METHOD_FAMILIES,
-        integer=integer,
-        times=times,
-        problems=problems,
-    )
+    asked = (sensitivity, 1.0 if epsilon is None else epsilon, delta, error, weights, relation)
+    request = read_request(*asked, family, integer, times, METHOD_FAMILIES, problems)
     if accuracy:
 
         def rows(one: Request) -> Sequence[Mechanism]:
             if one.times > 1:
-                return (_repeated(one, exhaustive, family),)
+                return (noise_for_several(one, exhaustive, family),)
             table = _compared(one, exhaustive, family)
             return [replace(row, left_out=table.left_out) for row in table]
 
         return accuracy.find(request, rows)
     if request.times > 1:
-        return _repeated(request, exhaustive, family)
+        return noise_for_several(request, exhaustive, family)
     return _best(request, exhaustive, family)
 
 
@@ -537,7 +534,7 @@ def _best(request: Request, exhaustive: bool, family: str | None) -> Mechanism:
     return replace(found, left_out=table.left_out)
 
 
-def _repeated(
+def noise_for_several(
     request: Request, exhaustive: bool, family: str | None, budget: Budget | None = None
 ) -> Mechanism:
     """Noise for several releases together, which fill a new budget or what is left of one."""
@@ -550,12 +547,11 @@ def _repeated(
         except RuntimeError:
             return []
 
-    found = first_of(request, repeated(request, account, family, without_delta))
-    if budget is None:
-        return account.certified(found)
-    total = Ledger().plus(found.spending(), request.times)
-    epsilon = account.exact.epsilon_of(total, request.delta)
-    return replace(found, request=replace(request, epsilon=epsilon))
+    rows = gaussian_rows(request, account, family)
+    found = first_of(request, [*rows, *pure_rows(request, account, rows, without_delta)])
+    if budget is not None:
+        found = replace(found, request=replace(request, epsilon=account.epsilon_of(found)))
+    return account.certified(found)
 
 
 def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Comparison:
@@ -586,29 +582,3 @@ def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Com
     first_of(request, rows)
     left_out |= first.left_out if first else {}
     return Comparison(tuple(_ranked([account.certified(row) for row in rows])), left_out, request)
-
-
-def planned(
-    budget: Budget,
-    sensitivity: float | ArrayLike | Sensitivity,
-    times: int,
-    *,
-    error: str,
-    weights: ArrayLike | None,
-    relation: str | None,
-    family: str | None,
-    integer: bool | None,
-) -> Mechanism:
-    """Noise for releases that fill what is left of a budget: see `Budget.plan`."""
-    if budget.epsilon is None:
-        message = f"budget: plan: expected a limit on epsilon, got {budget!r}"
-        raise ValueError(message)
-    request = read_request(
-        *(sensitivity, budget.epsilon, budget.delta, error, weights),
-        relation=relation,
-        family=family,
-        families=METHOD_FAMILIES,
-        integer=integer,
-        times=times,
-    )
-    return _repeated(request, False, family, budget)

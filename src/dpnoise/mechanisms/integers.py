@@ -37,6 +37,7 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.methods import DELTA_USED, LITTLE, MOST_KINDS, UP, shared_epsilon
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import Found, Method
+from dpnoise.mechanisms.summed import cells_summed
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import (
@@ -438,10 +439,10 @@ def laplace_hardly_gains(request: Request) -> bool:
     least, so that delta >= 2^-n (1 - exp(epsilon - L)).
     """
     share = min(math.ldexp(request.delta, min(request.moved, 1000)), 0.5)
-    return -2.0 * math.log1p(-share) < LITTLE * request.epsilon or has_many_points(request)
+    return -2.0 * math.log1p(-share) < LITTLE * request.epsilon or many_points(request)
 
 
-def has_many_points(request: Request) -> bool:
+def many_points(request: Request) -> bool:
     """Whether the set has so many maximal integer points that a search takes a second or more."""
     parts = request.integer_parts
     points = listed_points(parts)
@@ -473,19 +474,14 @@ def moves_several(request: Request) -> bool:
 
 
 _CANONNE = "Canonne, Kamath & Steinke 2020"
-_GHOSH = "Ghosh, Roughgarden & Sundararajan 2009"
+_GENG, _GHOSH = Staircase.source, "Ghosh, Roughgarden & Sundararajan 2009"
 
 # For answers that are integers.
 INTEGER_METHODS = (
     Method("discrete Laplace", "laplace", _GHOSH, discrete_laplace),
-    Method("discrete staircase", "staircase", "Geng & Viswanath 2016", discrete_staircase),
+    Method("discrete staircase", "staircase", _GENG, discrete_staircase),
     Method(
-        "discrete Gaussian",
-        "gaussian",
-        _CANONNE,
-        discrete_gaussian,
-        has_many_points,
-        (Gaussian.title,),
+        "discrete Gaussian", "gaussian", _CANONNE, discrete_gaussian, many_points, (Gaussian.title,)
     ),
     Method(
         "discrete Laplace, delta used",
@@ -496,11 +492,17 @@ INTEGER_METHODS = (
         (DELTA_USED.format(Laplace.title),),
     ),
     Method(
-        "discrete staircase, delta used",
-        "staircase",
-        "Geng & Viswanath 2016",
-        staircase_with_delta,
-        moves_several,
+        "discrete staircase, delta used", "staircase", _GENG, staircase_with_delta, moves_several
+    ),
+)
+
+# For linear questions with whole numbers.
+SUMMED_METHODS = (
+    Method(
+        "discrete cells, summed",
+        "cells",
+        _CANONNE,
+        partial(cells_summed, kinds=(discrete_gaussian, discrete_laplace)),
     ),
 )
 

@@ -60,6 +60,7 @@ other partitions may be better.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -223,9 +224,12 @@ def is_searched(family: str, request: Request) -> bool:
         return (1.0 + 2.0 / request.epsilon) * rise < LITTLE
     if family in _BETWEEN and request.moved > 1 and not request.sensitivity.convex:
         # Where neither Laplace nor Gaussian noise is far better, it is better than both.
-        found = [gaussian(request), staircase(request)]
-        values = [request.mean(one.noise.var()) for one in found if one is not None]
-        return len(values) < len(found) or max(values) > _NEITHER * min(values)
+        values = []
+        for find in (gaussian, staircase):
+            with suppress(ValueError, RuntimeError, ArithmeticError):  # a budget out of its range
+                if (one := find(request)) is not None:
+                    values.append(request.mean(one.noise.var()))
+        return len(values) < 2 or max(values) > _NEITHER * min(values)
     return (request.moved > 1) != (family == "subbotin")
 
 
@@ -409,9 +413,7 @@ def composed_delta(mu: Array, epsilon: float, spent: Array) -> Array:
     return beside_response(first, second, spent)
 
 
-def _sorted_factors(
-    request: Request,
-) -> tuple[list[IntArray], Array, Array, Array]:
+def _sorted_factors(request: Request) -> tuple[list[IntArray], Array, Array, Array]:
     """Factors in falling order of v / k: their parts, V, k, and their share of Gaussian noise."""
     parts, unit = request.parts, request.unit
     V = parts.sums(request.weights * request.sensitivity.mean_square) / unit**2
@@ -545,34 +547,22 @@ def best_partitions(volumes: Array, sizes: IntArray | Array) -> Partitions:
     return Partitions(values, starts)
 
 
-_HARDT = "Hardt & Talwar 2010"
+_HARDT, _GENG, _JOSEPH = "Hardt & Talwar 2010", Staircase.source, "Joseph & Yu 2024, Lebeda 2024"
 
 _OWN = (
     Method("K-norm", "k-norm", _HARDT, k_norm),
     Method(
-        "staircase in the norm",
-        "norm-staircase",
-        Staircase.source,
-        norm_staircase,
-        staircase_hardly_gains,
+        "staircase in the norm", "norm-staircase", _GENG, norm_staircase, staircase_hardly_gains
     ),
     Method("blocks", "blocks", _HARDT, blocks),
     Method(Gaussian.title, "gaussian", Gaussian.source, gaussian),
-    Method(
-        "correlated Gaussian",
-        "correlated-gaussian",
-        "Joseph & Yu 2024, Lebeda 2024",
-        correlated_gaussian,
-    ),
+    Method("correlated Gaussian", "correlated-gaussian", _JOSEPH, correlated_gaussian),
     Method("workload Gaussian", "correlated-gaussian", "Li et al. 2015", workload_gaussian),
     Method(
-        "cells, summed",
-        "cells",
-        Staircase.source,
-        partial(cells_summed, kinds=(gaussian, laplace, staircase)),
+        "cells, summed", "cells", _GENG, partial(cells_summed, kinds=(gaussian, laplace, staircase))
     ),
     Method(Laplace.title, "laplace", Laplace.source, laplace),
-    Method(Staircase.title, "staircase", Staircase.source, staircase),
+    Method(Staircase.title, "staircase", _GENG, staircase),
     Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
     Method(
         "truncated K-norm",

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -82,6 +82,10 @@ class IndependentNoise(RealVectorNoise, EqualByValue):
     def dimension(self) -> int:
         """The number K of coordinates."""
         return self.scales.size
+
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+        return replace(self, scales=factor * self.scales)
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set; None if that is not known."""
@@ -179,6 +183,10 @@ class BlockNoise(RealVectorNoise, EqualByValue):
         """The sizes of the blocks."""
         sizes = [indices.size for indices, _ in self.blocks]
         return f"BlockNoise(sizes={sizes}, dimension={self.dimension})"
+
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+        return replace(self, blocks=tuple((at, noise.scaled(factor)) for at, noise in self.blocks))
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set: all blocks together; None if not known."""

@@ -10,26 +10,33 @@ keep the promise together, beside what was spent before. Two kinds of noise are 
 
 A floor for the variance: the mean of n answers is an answer with n times less variance, so that no
 independent noise of n releases has less than n times the floor of one release.
+
+`Accuracy` asks for the noise of the least epsilon that keeps every number within a distance.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise.joint.noise import JointNoise
+import numpy as np
+
+from dpnoise._validation import MAXIMUM_EPSILON
+from dpnoise.joint.base import level_of_each
 from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.methods import METHODS
-from dpnoise.mechanisms.noise import IndependentNoise, Mechanism
+from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import ledger_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from dpnoise.joint.base import RealVectorNoise, VectorNoise
+    from dpnoise._validation import Problems
+    from dpnoise.joint.base import VectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.privacy.odometer.budget import Budget
 
@@ -76,26 +83,22 @@ class Account(NamedTuple):
         share = self.left / request.times * (1.0 - 2.0**-48)
         return replace(request, epsilon=share, delta=0.0, times=1)
 
+    def epsilon_of(self, row: Mechanism) -> float:
+        """The epsilon of all releases of a row together, at the delta that was asked for."""
+        return self.exact.epsilon_of(_total(row), row.request.delta)
+
     def certified(self, row: Mechanism) -> Mechanism:
         """A row with what is known of the delta of all releases together."""
         request = row.request
-        total = Ledger().plus(row.spending(), request.times)
-        delta = self.exact.delta_of(total, request.epsilon, request.delta)
+        delta = self.exact.delta_of(_total(row), request.epsilon, request.delta)
         return replace(row, delta=min(delta, request.delta))
 
 
-def repeated(
-    request: Request,
-    account: Account,
-    family: str | None,
-    without_delta: Callable[[Request], Sequence[Mechanism]],
-) -> list[Mechanism]:
-    """Noise for `request.times` releases, the one of least error among it.
-
-    `without_delta` finds noise for a request, best first.
-    """
-    rows = gaussian_rows(request, account, family)
-    return [*rows, *pure_rows(request, account, rows, without_delta)]
+def _total(row: Mechanism) -> Ledger:
+    """What all releases of a row cost, by the noise alone."""
+    cost = cost_of(row.noise, row.request)
+    assert cost is not None  # noqa: S101  (or it was not found)
+    return Ledger().plus(cost, row.times)
 
 
 def first_of(request: Request, rows: Sequence[Mechanism]) -> Mechanism:
@@ -143,13 +146,6 @@ def smallest(keeps: Callable[[float], bool], start: float, close: float) -> floa
     return high
 
 
-def _scaled(noise: RealVectorNoise, factor: float) -> RealVectorNoise | None:
-    """A factor times noise, where it is of a kind that can be stretched."""
-    if isinstance(noise, IndependentNoise):
-        return replace(noise, scales=factor * noise.scales)
-    return noise.scaled(factor) if isinstance(noise, JointNoise) else None
-
-
 def gaussian_rows(request: Request, account: Account, family: str | None) -> list[Mechanism]:
     """Gaussian noise of the families that are asked for, if there is a delta for it."""
     if family not in (None, *_GAUSSIAN) or request.delta == 0.0:
@@ -165,16 +161,15 @@ def gaussian_rows(request: Request, account: Account, family: str | None) -> lis
         base: Any = None if found is None else found.noise
 
         def keeps(factor: float, base: Any = base) -> bool:  # noqa: ANN401
-            noise = None if base is None else _scaled(base, factor)
+            noise = None if base is None else base.scaled(factor)
             cost = None if noise is None else cost_of(noise, request)
             return cost is not None and account.keeps(cost)
 
         factor = math.inf if base is None else smallest(keeps, math.sqrt(request.times), _CLOSE)
-        noise = None if base is None or factor == math.inf else _scaled(base, factor)
+        noise = None if base is None or factor == math.inf else base.scaled(factor)
         if noise is not None:
-            rows.append(
-                _whole(Mechanism(method.name, noise, request.delta, method.reference, request))
-            )
+            row = Mechanism(method.name, noise, request.delta, method.reference, request)
+            rows.append(_whole(row))
     return rows
 
 
@@ -216,3 +211,114 @@ def pure_rows(
         return [first]
     inverse = smallest(lambda x: at(1.0 / x) is not None, 1.0 / max(share, needed), _ROUGH)
     return [row for row in (first, at(1.0 / inverse)) if row is not None]
+
+
+LEVEL = 0.95
+_NEAR = 1e-6  # relative, of epsilon
+_MIN_LEVEL = 1e-3  # quantiles close to 0 are not known to 2^-40 of their value
+_MIN_START = 1e-90  # of a search for epsilon
+
+
+class Accuracy(NamedTuple):
+    """What is asked of the noise in the place of an epsilon.
+
+    Attributes
+    ----------
+    within : float
+        The distance.
+    level : float
+        The probability.
+    simultaneous : bool
+        Whether it is that of all numbers together, by the union bound; else of each by itself.
+    """
+
+    within: float
+    level: float
+    simultaneous: bool
+
+    def first(self, rows: Iterable[Mechanism]) -> Mechanism | None:
+        """The first row whose noise keeps the distance, if there is any."""
+        return next((row for row in rows if self.width(row) <= self.within), None)
+
+    def width(self, row: Mechanism) -> float:
+        """Upper bound on the largest half-width of the numbers."""
+        level = max(self.level, _MIN_LEVEL)
+        each = level_of_each(level, row.dimension if self.simultaneous else 1)
+        return float(np.max(row.noise.upper_half_width(each)))
+
+    def find(self, request: Request, rows: Callable[[Request], Sequence[Mechanism]]) -> Mechanism:
+        """The noise of the least epsilon, to 1e-6 of it, among those of `rows`, best first.
+
+        Each mechanism by its name is first tried at an epsilon just below the least one found so
+        far, and searched further where it keeps the distance there. A RuntimeError is raised if
+        none keeps it for any epsilon.
+        """
+
+        @cache
+        def at(epsilon: float) -> Sequence[Mechanism]:
+            try:
+                return rows(replace(request, epsilon=min(epsilon, MAXIMUM_EPSILON)))
+            except RuntimeError:  # nothing applies
+                return ()
+
+        zero = self.first(at(0.0)) if request.delta > 0.0 else None
+        best = zero or self._search(at)
+        if best is None:
+            message = (
+                f"noise for {request.sensitivity!r}: nothing found that is within {self.within!r} "
+                f"with probability {self.level!r} for any epsilon up to {MAXIMUM_EPSILON:g}"
+            )
+            raise RuntimeError(message)
+        return best
+
+    def _search(self, at: Callable[[float], Sequence[Mechanism]]) -> Mechanism | None:
+        """The noise of the least epsilon above 0 from the rows at each epsilon; None if none."""
+
+        def named(name: str, epsilon: float) -> Mechanism | None:
+            return self.first(row for row in at(epsilon) if row.name == name)
+
+        best: Mechanism | None = None
+        tried: set[str] = set()
+        below = 1.0
+        # ends: each round tries a mechanism for the first time
+        while fresh := [row for row in at(below) if row.name not in tried]:
+            name, start = fresh[0].name, below
+            tried.add(name)
+            if best is None and (first := self.width(fresh[0])) > 0.0:
+                start = first / self.within * below  # as of noise without delta
+                start = min(max(start, _MIN_START), MAXIMUM_EPSILON)
+            elif best is not None and named(name, below) is None:
+                continue
+
+            def keeps(epsilon: float, name: str = name) -> bool:
+                return named(name, epsilon) is not None
+
+            epsilon = smallest(keeps, start, _NEAR)
+            if epsilon == math.inf and start < below:  # noise for so small an epsilon is not there
+                epsilon = smallest(keeps, below, _NEAR)
+            if epsilon < math.inf:
+                best, below = named(name, epsilon), min(epsilon, MAXIMUM_EPSILON) * (1.0 - _NEAR)
+        return best
+
+
+def read_accuracy(
+    problems: Problems,
+    epsilon: float | None,
+    within: float | None,
+    level: float,
+    simultaneous: bool,
+) -> Accuracy | None:
+    """The accuracy that is asked for, None for an epsilon; problems are recorded."""
+    one = (epsilon is None) != (within is None)
+    problems.require(one, "epsilon, within", "one of them", (epsilon, within))
+    if within is not None:
+        problems.number("within", within, low=0.0, open_low=True)
+    problems.number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
+    known = isinstance(simultaneous, bool | np.bool_)
+    problems.require(known, "simultaneous", "True or False", simultaneous)
+    if within is None:
+        unused = level == LEVEL and not simultaneous
+        problems.require(unused, "within", "a distance beside level or simultaneous", within)
+    if problems.found or within is None:
+        return None
+    return Accuracy(float(within), float(level), bool(simultaneous))

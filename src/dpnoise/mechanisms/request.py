@@ -36,8 +36,7 @@ from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
 from dpnoise.privacy.integer_points import parts_of_set, read_parts
 from dpnoise.sensitivity.balls import Box, LInf
 from dpnoise.sensitivity.base import LARGEST, SMALLEST
-from dpnoise.sensitivity.convert import as_sensitivity
-from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.product import Product, as_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,17 +138,8 @@ def parts_of(ball: Sensitivity) -> Parts:
             l2.append(np.array([factor.l2]))
             true = factor.differences
             moved.append(np.array([factor.active_dimension if true is None else true.moved]))
-    return Parts(
-        np.concatenate(first),
-        np.concatenate(sizes),
-        np.concatenate(l1),
-        np.concatenate(l2),
-        np.concatenate(moved),
-        blocks,
-        ball.box,
-        shape,
-        ball.relation,
-    )
+    joined: Any = [np.concatenate(each) for each in (first, sizes, l1, l2, moved)]
+    return Parts(*joined, blocks, ball.box, shape, ball.relation)  # type: ignore[call-arg]
 
 
 SUBJECT = "noise for a sensitivity set"
@@ -194,7 +184,7 @@ class Request(EqualByValue):
         """Whether noise on the integers is tried: asked for, or not refused for whole answers."""
         if self.integer is None and self.sensitivity.is_whole:
             problems = Problems("noise on the integers")
-            read_parts(problems, self.sensitivity)
+            read_parts(problems, self.sensitivity)  # of workloads only where it is asked for
             return not problems.found
         return bool(self.integer)
 
@@ -283,23 +273,22 @@ class Request(EqualByValue):
         return float(np.sum(self.weights * values) / np.sum(self.weights))
 
 
-def read_request(
+def read_request(  # noqa: PLR0917  (all that `best` and `compare` are asked for)
     sensitivity: float | ArrayLike | Sensitivity,
     epsilon: float,
     delta: float,
     error: str,
     weights: ArrayLike | None,
-    *,
     relation: str | None = None,
     family: str | None = None,
-    families: tuple[str, ...] = (),
     integer: bool | None = None,
     times: int = 1,
+    families: tuple[str, ...] = (),
     problems: Problems | None = None,
 ) -> Request:
     """A checked request; one ValueError names everything wrong with it, and earlier problems."""
     problems = problems or Problems(SUBJECT)
-    ball = None
+    ball: Any = None
     try:
         ball = as_sensitivity(sensitivity, relation=relation)
     except ValueError as wrong:
@@ -335,12 +324,14 @@ def read_request(
         problems.require(good, "sensitivity", expected, f"1e{ratio:.0f}")
     known = integer is None or isinstance(integer, bool | np.bool_)
     problems.require(known, "integer", "None, True or False", integer)
-    if ball is not None and known and integer:
+    if ball is not None and known and integer and ball.preimage is None:
         read_parts(problems, ball)
+    elif ball is not None and known and integer:
+        expected = "whole numbers of moderate size (2^20) for integers"
+        problems.require(ball.is_whole, "entries of W", expected, "others")
     good = is_integer(times) and 1 <= times <= _MOST_TIMES
     problems.require(good, "times", f"a whole number from 1 to {_MOST_TIMES:g}", times)
     problems.raise_if_any()
-    assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
     chosen = None if integer is None else bool(integer)
     return Request(ball, float(epsilon), float(delta), error, values, chosen, int(times))
@@ -435,10 +426,16 @@ def _error(request: Request) -> dict[str, Any]:
 
 def _of_coordinates(request: Request) -> float:
     """The mean of what each coordinate by itself needs."""
-    each = np.zeros(request.dimension)
-    for part in request.integer_parts:
-        each[part.at] = integer_floor(part.largest, request.epsilon, request.delta)
-    return request.mean(each) * (1.0 - MARGIN)
+    if request.sensitivity.preimage is None:
+        largest = np.zeros(request.dimension, dtype=int)
+        for part in request.integer_parts:
+            largest[part.at] = part.largest
+    else:
+        # A change by c of a linear question need not come with smaller ones, unless c is 1.
+        largest = (request.sensitivity.box == 1.0).astype(int)
+    changes, which = np.unique(largest, return_inverse=True)
+    one = [integer_floor(c, request.epsilon, request.delta) if c else 0.0 for c in changes.tolist()]
+    return request.mean(np.array(one)[which]) * (1.0 - MARGIN)
 
 
 def integer_floor(change: int, epsilon: float, delta: float) -> float:
@@ -470,8 +467,9 @@ def _of_groups(request: Request) -> float:
 
     Of convex sets: each integer point of g D has to be a sum of g of those of D.
     """
-    powers = {part.power for part in request.integer_parts}
-    if request.epsilon == 0.0 or not request.sensitivity.convex or powers != {1}:
+    if request.epsilon == 0.0 or not request.sensitivity.convex:
+        return 0.0
+    if {part.power for part in request.integer_parts} != {1}:
         return 0.0
     ball = request.sensitivity
     ones = float(ball.norm(np.ones(request.dimension)))

@@ -12,9 +12,9 @@ answers are consistent: they are those to one noisy table. Two mechanisms are of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -75,6 +75,21 @@ class SummedNoise(VectorNoise, EqualByValue):
         """The number K of answers."""
         return int(self.workload.dimension)
 
+    @property
+    def whole(self) -> bool:  # type: ignore[override]  # of most noise by its class
+        """Whether the noise of the cells is on the integers, where W has whole numbers."""
+        return bool(self.inner.whole)
+
+    @property
+    def _counted(self) -> Any:  # noqa: ANN401
+        """The noise of the cells as it is accounted for."""
+        return getattr(self.inner, "certified", self.inner)
+
+    @property
+    def certified(self) -> SummedNoise:
+        """What `certify` and `Budget.spend` count."""
+        return SummedNoise(self.workload, self._counted)
+
     def cells_of(self, ball: Sensitivity) -> Sensitivity:
         """What one person changes in the cells, for a set of these questions; else a ValueError."""
         found = ball.preimage
@@ -89,14 +104,18 @@ class SummedNoise(VectorNoise, EqualByValue):
             raise ValueError(message)
         return found[0]
 
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+        return replace(self, inner=self.inner.scaled(factor))
+
     def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
         """Bounds on delta(epsilon) for a set of these questions, those of the cells."""
-        found: Bounds = bounds(self.inner, self.cells_of(ball), epsilon)
+        found: Bounds = bounds(self._counted, self.cells_of(ball), epsilon)
         return found._replace(lower=0.0)
 
     def loss_in(self, ball: Sensitivity) -> Fraction | float:
         """An upper bound on the privacy loss for a set of these questions."""
-        return loss_in(self.inner, self.cells_of(ball))
+        return loss_in(self._counted, self.cells_of(ball))
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`: what it costs for the cells."""
@@ -105,8 +124,7 @@ class SummedNoise(VectorNoise, EqualByValue):
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
         lead, rng = draws(self, size, random_state)
-        cells = np.asarray(self.inner.rvs(lead, rng), dtype=float)
-        return self.answers(cells)
+        return self.answers(np.asarray(self.inner.rvs(lead, rng)))
 
     def answers(self, cells: Array) -> Array:
         """W x for tables of cells, shape (..., n); the result has shape (..., K)."""
@@ -185,7 +203,10 @@ def workload_gaussian(request: Request) -> Found | None:
 def cells_summed(
     request: Request, kinds: tuple[Callable[[Request], Found | None], ...]
 ) -> Found | None:
-    """The best independent noise of the cells, by its mechanisms; None for other sets."""
+    """The best independent noise of the cells, by its mechanisms; None for other sets.
+
+    Of a request for integers the cells have noise on the integers.
+    """
     ball: Any = request.sensitivity
     if ball.preimage is None:
         return None
@@ -193,7 +214,9 @@ def cells_summed(
     for at, rows in ball.dense_rows():
         weights += request.weights[at] @ (rows * rows)
     weights = weights / np.max(weights)
-    cells = Request(ball.cells, request.epsilon, request.delta, "variance", weights, integer=False)
+    cells = Request(
+        ball.cells, request.epsilon, request.delta, "variance", weights, bool(request.integer)
+    )
     found = [one for one in (kind(cells) for kind in kinds) if one is not None]
     if not found:
         return None

@@ -36,8 +36,7 @@ from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.optimality.whole_numbers import whole_certificate
 from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.convert import as_sensitivity
-from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.product import Product, as_sensitivity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -28,10 +28,8 @@ from dpnoise.joint.base import ROUNDED_UP
 from dpnoise.mechanisms.compare import best
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.integer_points import LARGEST_SIZE
-from dpnoise.releases.aggregates import read_labels
-from dpnoise.releases.answers import Entry
-from dpnoise.releases.records import read_numbers, read_records
-from dpnoise.releases.released import Released
+from dpnoise.releases.aggregates import read_labels, read_numbers, read_records
+from dpnoise.releases.released import Entry, Released
 from dpnoise.releases.sums import grid_of, noisy
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.contributions import (
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.mechanisms.noise import Mechanism
     from dpnoise.noise.exact import Entropy
-    from dpnoise.releases.answers import ReleaseRequest
+    from dpnoise.releases.released import ReleaseRequest
     from dpnoise.sensitivity.base import Sensitivity
 
 _MOST = 2**52  # of released integers before the noise: a sum of many persons is cut off there
@@ -279,11 +277,7 @@ def _unit(known: Bounds, step: Array) -> float:
 
 
 def _noisy_multiples(
-    sums: list[int],
-    units: list[float],
-    found: Mechanism,
-    step: Array,
-    entropy: Entropy,
+    sums: list[int], units: list[float], found: Mechanism, step: Array, entropy: Entropy
 ) -> Array:
     """Integers times units plus noise, on the grid of each."""
     wholes, rests = [], []

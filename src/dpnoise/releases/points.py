@@ -20,10 +20,9 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpq
 
-from dpnoise.releases.continuous import ball
-from dpnoise.sensitivity.cut_cube import tilt_of
+from dpnoise.sensitivity.differences import tilt_of
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -35,10 +34,16 @@ if TYPE_CHECKING:
     from dpnoise.noise.exact import Entropy
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.counts import Counts
-    from dpnoise.sensitivity.cut_cube import VolumeMoments
+    from dpnoise.sensitivity.differences import VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet
 
 _STEEP = 2.0**-24
+
+
+def ball(value: Fraction | float) -> arb:
+    """A ball around a rational number."""
+    exact = Fraction(value)
+    return arb(fmpq(exact.numerator, exact.denominator))
 
 
 class Sampler(NamedTuple):

@@ -1,30 +1,73 @@
-"""Values with exact noise: the public `release`."""
+"""Values with exact noise: the public `release`.
+
+Answers to a workload come from its table of cells: one release, and all that follows from it. With
+noise for the cells (`SummedNoise`) the table x + N is what is released, on a grid; the answers are
+W (x + N), by post-processing, so that they agree with each other. From other noise of the
+answers the table of least squares is made, and the answers that agree with it; answers that are
+rounded to whole numbers stay as they are.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._results import labelled_like
+import numpy as np
+
+from dpnoise._results import labelled_like, shortened
 from dpnoise._validation import Problems
 from dpnoise.mechanisms.compare import Comparison
+from dpnoise.mechanisms.noise import Mechanism
 from dpnoise.noise.exact import Entropy
-from dpnoise.releases.aggregates import count, histogram, quantile, total
-from dpnoise.releases.answers import ReleaseRequest
+from dpnoise.privacy.odometer.budget import Budget
+from dpnoise.privacy.odometer.ledger import check_label
+from dpnoise.releases.aggregates import count, histogram, quantile, total, unknown_histogram
 from dpnoise.releases.groups import Grouping, grouped_count, grouped_sum
-from dpnoise.releases.linear import linear
-from dpnoise.releases.released import release_found
-from dpnoise.releases.sums import prepared
-from dpnoise.releases.unknown import unknown_histogram
+from dpnoise.releases.released import Entry, Released, ReleaseRequest
+from dpnoise.releases.sums import grid_of, prepared, read_values
+from dpnoise.sensitivity.relation import each_words, promise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike
 
-    from dpnoise.mechanisms.noise import Mechanism
-    from dpnoise.privacy.odometer.budget import Budget
-    from dpnoise.releases.linear import ReleasedWorkload
-    from dpnoise.releases.released import Released
+    from dpnoise._types import Array
+
+_MOST_STEPS = 2.0**50  # of the grid in a cell
+_RANK = 1e-11  # eigenvalue of W'W over the largest that counts as 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedWorkload(Released):
+    """Private answers to a workload, with a table of cells that they are the answers to.
+
+    The ends of its intervals are for answers as they are drawn: `value` has these, or with
+    `non_negative=True` those of the fitted table, which `interval` is then around.
+
+    Attributes
+    ----------
+    cells : numpy.ndarray, shape (n,)
+        The table of least squares, the shortest one where W leaves it open: `value` is W `cells`
+        but for rounding. Without negative entries if that was asked for.
+    """
+
+    cells: Array | None = None
+
+
+def _fitted(gram: Array, moments: Array, non_negative: bool) -> Array:
+    """The table z with the least |W z - y|^2, by W'W and W'y; the shortest one if it is open."""
+    values, vectors = np.linalg.eigh(gram)
+    some = values > _RANK * values[-1]
+    root = np.sqrt(values[some])[:, None] * vectors[:, some].T
+    image = (vectors[:, some].T @ moments) / np.sqrt(values[some])
+    if not non_negative:
+        found: Array = root.T @ (image / values[some])
+        return found
+    from scipy.optimize import nnls  # noqa: PLC0415 - rarely needed
+
+    return np.asarray(nnls(root, image)[0])
 
 
 class Release:
@@ -118,16 +161,42 @@ class Release:
         label: str = "",
     ) -> Any:  # noqa: ANN401
         """Values plus noise, rounded to a grid: arguments as above."""
-        if hasattr(noise, "spending") or isinstance(noise, Comparison):
-            return release_found(
-                values, noise, grid=grid, budget=budget, label=label, entropy=self._entropy
-            )
         problems = Problems("release")
-        expected = "none beside noise alone, which states no sensitivity (pass what best found)"
-        problems.require(budget is None, "budget", expected, budget)
-        problems.require(label == "", "label", expected, label)
-        drawn = prepared(problems, values, noise, grid)(self._entropy)
-        return labelled_like(values, drawn)
+        if not hasattr(noise, "spending") and not isinstance(noise, Comparison):
+            expected = "none beside noise alone, which states no sensitivity (pass what best found)"
+            problems.require(budget is None, "budget", expected, budget)
+            problems.require(label == "", "label", expected, label)
+            return labelled_like(values, prepared(problems, values, noise, grid)(self._entropy))
+        one: Any = noise[0] if isinstance(noise, Comparison) else noise
+        known = budget is None or isinstance(budget, Budget)
+        problems.require(known, "budget", "a Budget", budget)
+        check_label(problems, label)
+        if not all(hasattr(one, name) for name in ("noise", "dimension", "promise")):
+            expected = "what best, compare, calibrate_joint or calibrate found, or noise"
+            problems.require(False, "noise", expected, shortened(one))
+            problems.raise_if_any()
+        shape = np.shape(values)
+        many = one.dimension
+        fits = math.prod(shape) == many and (not shape or many in (shape[0], shape[-1]))
+        expected = f"{many}, as many numbers as one release of this noise is for"
+        problems.require(fits, "shape of values", expected, shape)
+        if not fits:
+            problems.raise_if_any()
+        draw = prepared(problems, values, one.noise, grid)
+        budget_relation = None if budget is None else budget.relation
+        ball = one.sensitivity
+        relation = budget_relation if ball is None or ball.relation is None else ball.relation
+        entry = Entry(one, relation=relation)
+        step = 0.0 if one.noise.whole else grid_of(one.noise) if grid is None else grid
+        sentence, epsilon = one.promise, one.epsilon
+        if sentence is None:
+            epsilon, _, size, dimension = one.budget
+            sentence = promise(relation, each_words(dimension, size), epsilon, one.delta)
+        if budget is not None:
+            entry.spend(budget, label=label)
+        value = labelled_like(values, draw(self._entropy))
+        pair = float(epsilon), float(one.delta)
+        return Released(value, one.noise, entry, sentence, step, label=label, guarantee=pair)
 
     def workload(
         self,
@@ -176,14 +245,44 @@ class Release:
         >>> bool(np.all(np.diff(released.value) >= 0.0)), released.cells.shape
         (True, (4,))
         """
-        return linear(
-            x,
-            found,
-            non_negative=non_negative,
-            budget=budget,
-            label=label,
-            entropy=self._entropy,
-        )
+        problems = Problems("release of a workload")
+        ball: Any = found.sensitivity if isinstance(found, Mechanism) else None
+        pair: Any = None if ball is None else ball.preimage
+        problems.require(pair is not None, "found", "what best found for a Workload", found)
+        known = isinstance(non_negative, bool)
+        problems.require(known, "non_negative", "True or False", non_negative)
+        known = budget is None or isinstance(budget, Budget)
+        problems.require(known, "budget", "a Budget", budget)
+        check_label(problems, label)
+        table = read_values(problems, x)
+        problems.raise_if_any()
+        W = pair[1]
+        fits = table.shape == W.shape[1:]
+        problems.require(fits, "shape of x", f"{W.shape[1:]}", table.shape)
+        problems.raise_if_any()
+        noise: Any = found.noise
+        summed, whole, step = hasattr(noise, "answers"), noise.whole, grid_of(noise)
+        if summed:
+            fine = 1.0 if whole else float(np.min(step))
+            most = fine * _MOST_STEPS
+            fits = bool(np.all(np.abs(table) <= most))
+            problems.require(fits, "x", f"at most {most:g} in every cell", "larger ones")
+            draw = prepared(problems, table, noise.inner, None if whole else fine)
+            step = step if whole else 0.5 * fine * np.asarray(abs(W).sum(axis=1)).ravel()
+        else:
+            draw = prepared(problems, W @ table, noise, None)
+        problems.raise_if_any()
+        entry = Entry(found, relation=ball.relation)
+        if budget is not None:
+            entry.spend(budget, label=label)
+        drawn = np.asarray(draw(self._entropy), dtype=float)
+        value = noise.answers(drawn) if summed else drawn
+        fitted = _fitted(ball.gram, W.T @ value, non_negative)
+        if non_negative or not (summed or whole):
+            value = W @ fitted
+        elif whole:
+            value = np.rint(value).astype(np.int64)
+        return ReleasedWorkload(value, noise, entry, found.promise, step, label=label, cells=fitted)
 
     def count(
         self,
@@ -269,7 +368,7 @@ class Release:
 
         With neither edges nor categories and with delta above 0 the categories are those of the
         data, and only counts above a threshold are named, which hides that a person has a category
-        of the person's own (`dpnoise.releases.unknown`).
+        of the person's own (`dpnoise.releases.aggregates`).
 
         Parameters
         ----------

@@ -1,11 +1,15 @@
-"""What `release` and its helpers return: private values with noise, interval, promise and entry."""
+"""What `release` and its helpers return: private values with noise, interval, promise and entry.
+
+It also holds what a helper is asked for, and how what it returns is charged to a budget.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -17,27 +21,21 @@ from dpnoise._results import (
     data_frame,
     html_table,
     labelled_like,
-    shortened,
 )
 from dpnoise._validation import Problems
 from dpnoise.joint.base import ROUNDED_UP, VectorNoise, level_of_each
-from dpnoise.mechanisms.compare import Comparison
-from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.odometer.budget import Budget
-from dpnoise.privacy.odometer.ledger import check_label, today
-from dpnoise.privacy.odometer.statement import Statement, composed, protected
-from dpnoise.releases.answers import Entry
-from dpnoise.releases.sums import grid_of, prepared
-from dpnoise.sensitivity.relation import each_words, number_words, promise
+from dpnoise.privacy.odometer.ledger import Ledger, check_label, guaranteed, today
+from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.odometer.statement import Statement, composed, protected, words_of
+from dpnoise.sensitivity.base import joined, require_relation
+from dpnoise.sensitivity.relation import number_words, promise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike
-
     from dpnoise._types import Array
     from dpnoise.noise.exact import Entropy
-    from dpnoise.privacy.odometer.ledger import Ledger
 
 _MOST_LINES, _MOST_ROWS = 6, 20
 _NOTHING_SEEN = (
@@ -410,65 +408,93 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         return self.entry.spending()
 
 
-def release_found(
-    values: ArrayLike,
-    found: Any,  # noqa: ANN401
-    *,
-    grid: float | None,
-    budget: Budget | None,
-    label: str,
-    entropy: Entropy,
-) -> Released:
-    """One release with noise that was found for a set, charged before it is drawn.
+@dataclass(frozen=True, eq=False)
+class Entry(EqualByValue):
+    """A release as `Budget` counts it.
 
-    Parameters
+    Attributes
     ----------
-    values : array_like
-        The answers, as many as the set has coordinates.
-    found : Mechanism, Comparison, JointCalibration or Calibration
-        What states its noise, what one release costs and how many numbers it is for.
-    grid, budget, label, entropy : float or None, Budget or None, str and Entropy
-        As for `release`.
-
-    Returns
-    -------
-    Released
-        The values with noise.
-
-    Raises
-    ------
-    ValueError, BudgetExceededError
-        As for `release`.
+    noise, sensitivity : object
+        The arguments of `Budget.spend`; None where only epsilon is known.
+    epsilon : float
+        The pure epsilon where no noise is stated.
+    relation : {"add-remove", "replace-one"} or None
+        Which data sets are neighbours; None if that was not stated.
+    failure : float
+        A probability with which something may be released that the noise does not hide.
     """
-    one: Any = found[0] if isinstance(found, Comparison) else found
-    problems = Problems("release")
-    known = budget is None or isinstance(budget, Budget)
-    problems.require(known, "budget", "a Budget", budget)
-    check_label(problems, label)
-    if not all(hasattr(one, name) for name in ("noise", "dimension", "promise")):
-        expected = "what best, compare, calibrate_joint or calibrate found, or noise"
-        problems.require(False, "noise", expected, shortened(one))
+
+    noise: Any = None
+    sensitivity: Any = None
+    epsilon: float = 0.0
+    relation: str | None = field(kw_only=True)
+    failure: float = field(default=0.0, kw_only=True)
+
+    @property
+    def summary(self) -> str:
+        """Noise and sensitivity in few words, as the entry of a budget has them."""
+        if self.noise is None:
+            return f"({self.epsilon!r}, 0.0)-DP"
+        more = f", and a failure of {self.failure:.4g}" if self.failure else ""
+        return f"{words_of(self.noise, self.sensitivity)}{more}"
+
+    def spending(self) -> Ledger:
+        """What it costs a `Budget`, with its relation."""
+        problems = Problems("budget")
+        if self.noise is None:
+            found = guaranteed(self.epsilon, 0.0)
+        else:
+            found = read_release(problems, self.noise, self.sensitivity)
         problems.raise_if_any()
-    shape = np.shape(values)
-    many = one.dimension
-    fits = math.prod(shape) == many and (not shape or many in (shape[0], shape[-1]))
-    expected = f"{many}, as many numbers as one release of this noise is for"
-    problems.require(fits, "shape of values", expected, shape)
-    if not fits:
-        problems.raise_if_any()
-    draw = prepared(problems, values, one.noise, grid)
-    budget_relation = None if budget is None else budget.relation
-    ball = one.sensitivity
-    relation = budget_relation if ball is None or ball.relation is None else ball.relation
-    entry = Entry(one, relation=relation)
-    whole = isinstance(one.noise, IntegerNoise) or getattr(one.noise, "whole", False)
-    step = 0.0 if whole else grid_of(one.noise) if grid is None else grid
-    sentence, epsilon = one.promise, one.epsilon
-    if sentence is None:
-        epsilon, _, size, dimension = one.budget
-        sentence = promise(relation, each_words(dimension, size), epsilon, one.delta)
-    if budget is not None:
-        entry.spend(budget, label=label)
-    value = labelled_like(values, draw(entropy))
-    pair = float(epsilon), float(one.delta)
-    return Released(value, one.noise, entry, sentence, step, label=label, guarantee=pair)
+        failure = found.failure + Fraction(self.failure)
+        return replace(found, relation=self.relation, failure=failure)
+
+    def spend(self, budget: Budget, *, label: str = "") -> None:
+        """Charge it to a budget; refused as by `Budget.spend`."""
+        if self.failure:
+            budget.spend(self, label=label)
+        elif self.noise is None:
+            budget.spend_dp(self.epsilon, relation=self.relation, label=label)
+        else:
+            budget.spend(self.noise, self.sensitivity, relation=self.relation, label=label)
+
+
+class ReleaseRequest(NamedTuple):
+    """The privacy that is asked for, the budget that pays, and the source of bits."""
+
+    epsilon: float
+    delta: float
+    stated: str | None  # by the call
+    budget: Budget | None
+    entropy: Entropy
+    label: str = ""
+
+    @property
+    def relation(self) -> str:
+        """Which data sets are neighbours, of a checked request."""
+        return self.stated or self.budget.relation  # type: ignore[union-attr, return-value]
+
+    def check(self, problems: Problems) -> None:
+        """Record of what is wrong with it."""
+        problems.budget(self.epsilon, self.delta)
+        known = self.budget is None or isinstance(self.budget, Budget)
+        problems.require(known, "budget", "a Budget", self.budget)
+        check_label(problems, self.label)
+        of_budget = getattr(self.budget, "relation", None)
+        one = of_budget if self.stated is None else self.stated
+        if require_relation(problems, one, "of the Budget or as relation="):
+            joined(problems, of_budget, self.stated, "the budget and relation=")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What the answer says of the request: its label and guarantee."""
+        return {"label": self.label, "guarantee": (float(self.epsilon), float(self.delta))}
+
+    def promise(self, change: str) -> str:
+        """The guarantee in one sentence, for what one person changes in words."""
+        return promise(self.relation, change, self.epsilon, self.delta)
+
+    def charge(self, entry: Entry) -> None:
+        """Charge a release, which comes before its draw."""
+        if self.budget is not None:
+            entry.spend(self.budget, label=self.label)

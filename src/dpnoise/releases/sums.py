@@ -52,12 +52,12 @@ def prepared(
     problems: Problems, values: ArrayLike, noise: object, grid: float | None
 ) -> Callable[[Entropy], Any]:
     """The draw of values plus noise, which is checked now; ValueError names every problem."""
-    if isinstance(noise, SummedNoise):
-        return _summed(problems, values, noise, grid)
     rounds = isinstance(noise, RoundedNoise)
     noise = noise.real if isinstance(noise, RoundedNoise) else noise
+    if isinstance(noise, SummedNoise):
+        return _summed(problems, values, noise, grid, rounds=rounds)
     parts = _read_parts(problems, noise)
-    integer = bool(parts) and all(part.is_integer for part in parts)
+    integer = bool(parts) and all(part.noise.whole for part in parts)
     read = _read_integers if integer or rounds else read_values
     checked: Any = read(problems, values)
     shape, dimension = checked.shape, 1
@@ -92,18 +92,21 @@ def prepared(
 
 
 def _summed_step(noise: SummedNoise) -> float:
-    """A power of two, at most 1, that is small beside the noise of every answer."""
+    """A power of two, at most 1, that is small beside the noise of every answer, 1 for integers."""
+    if noise.whole:
+        return 1.0
     sizes = np.asarray(abs(noise.workload.questions).sum(axis=1)).ravel()
     return min(power_below(float(np.min(np.sqrt(noise.var()) / sizes))) / _FINENESS, 1.0)
 
 
 def _summed(
-    problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None
+    problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None, *, rounds: bool
 ) -> Callable[[Entropy], Any]:
     """The draw of answers W x plus W N, N rounded to a grid that divides 1.
 
     Cells change by whole numbers e, so that W e + W round(N) = W round(e + N): the answers hide
-    what a rounded table hides. Nothing is rounded after that; sums beyond 2^53 steps are clipped.
+    what a rounded table hides. With `rounds` the sums are rounded to integers; those beyond 2^53
+    steps are clipped.
     """
     W = noise.workload.questions
     answers = read_values(problems, values)
@@ -120,8 +123,8 @@ def _summed(
     fits = bool(np.all((steps == np.rint(steps)) & (np.abs(steps) <= 0.5 * _MOST_STEPS)))
     expected = f"multiples of {step:g} up to {0.5 * _MOST_STEPS * step:g}, as whole numbers are"
     problems.require(fits, "values", expected, "others")
-    nothing = np.zeros((len(steps), W.shape[1]))
-    draw = prepared(problems, nothing, noise.inner, step)
+    nothing = np.zeros((len(steps), W.shape[1]), dtype=np.int64)
+    draw = prepared(problems, nothing, noise.inner, None if noise.whole else step)
     size = float(np.max(abs(W).sum(axis=1)))
 
     def drawn(entropy: Entropy) -> Any:  # noqa: ANN401
@@ -133,14 +136,17 @@ def _summed(
             rows = W.toarray().astype(np.int64).astype(object)
             sums = steps.astype(np.int64).astype(object) + np.array(exact, dtype=object) @ rows.T
             found = np.clip(sums, -int(2 * _MOST_STEPS), int(2 * _MOST_STEPS)).astype(float)
-        return (found * step).reshape(answers.shape)
+        found = (found * step).reshape(answers.shape)
+        return np.rint(found).astype(np.int64) if rounds or noise.whole else found
 
     return drawn
 
 
 def grid_of(noise: object) -> Array:
-    """The step of the default grid of each coordinate of real noise, shape (K,)."""
+    """The step of the default grid of each coordinate, shape (K,); 0 for noise on the integers."""
     problems = Problems("release")
+    if getattr(noise, "whole", False):
+        return np.zeros(noise.dimension)  # type: ignore[attr-defined]  # of vectors
     if isinstance(noise, SummedNoise):
         return np.full(noise.dimension, _summed_step(noise))
     parts = _read_parts(problems, noise)
@@ -177,20 +183,21 @@ def integer_draws(noise: IntegerNoise, count: int, entropy: Entropy) -> Any:  # 
 
 def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy) -> Array:
     """Values plus continuous noise, on the grid; values without noise stay as they are."""
-    from dpnoise.releases.continuous import rounded_sums  # noqa: PLC0415 - brings flint
-    from dpnoise.releases.vectors import rounded_vectors  # noqa: PLC0415
+    from dpnoise.releases import continuous  # noqa: PLC0415 - brings flint
 
     found = values.copy()
     for part in parts:
         if part.is_joint:
             some = values[:, part.indices]
-            found[:, part.indices] = rounded_vectors(some, part.noise, step[part.indices], entropy)
+            found[:, part.indices] = continuous.rounded_vectors(
+                some, part.noise, step[part.indices], entropy
+            )
             continue
         keep = part.scales > 0.0
         indices, scales = part.indices[keep], part.scales[keep]
         some = values[:, indices]
         wide = [np.broadcast_to(x, some.shape).ravel() for x in (scales, step[indices])]
-        sums = rounded_sums(some.ravel(), part.noise, wide[0], wide[1], entropy)
+        sums = continuous.rounded_sums(some.ravel(), part.noise, wide[0], wide[1], entropy)
         found[:, indices] = sums.reshape(some.shape)
     return found
 
@@ -286,11 +293,6 @@ class Part(NamedTuple):
     scales: Array
 
     @property
-    def is_integer(self) -> bool:
-        """Whether the noise is on the integers."""
-        return isinstance(self.noise, IntegerNoise)
-
-    @property
     def is_joint(self) -> bool:
         """Whether its coordinates are drawn together."""
         return type(self.noise) in _JOINT
@@ -304,7 +306,7 @@ class Part(NamedTuple):
 def _read_parts(problems: Problems, noise: object) -> list[Part]:
     """The parts of a noise; what has no exact sampler is recorded."""
     found = list(_parts(problems, noise))
-    if len({part.is_integer for part in found}) > 1:
+    if len({part.noise.whole for part in found}) > 1:
         problems.add("noise: expected noise on the integers in all coordinates or in none")
     return found
 

@@ -6,7 +6,7 @@ probability (Irwin-Hall) and the moments are ratios of integers, computed exactl
     S = sum over k < m of (-1)^k C(K, k) (m - k)^K,
 
 P = S / K!, and E Z_1^2 / c^2 is the integral of u^2 P(U_2 + ... + U_K <= m - u) over [0, 1],
-divided by P. Uniform points: `dpnoise.sensitivity.cut_cube`, with random signs.
+divided by P. Uniform points: `dpnoise.sensitivity.differences`, with random signs.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from dpnoise.sensitivity.base import (
     check_size,
     largest,
 )
-from dpnoise.sensitivity.cut_cube import listed_vertices, uniform_points
-from dpnoise.sensitivity.differences import Differences
+from dpnoise.sensitivity.differences import Differences, listed_vertices, uniform_points
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
@@ -50,12 +49,6 @@ class FewEntries(Sensitivity):
     m: int
     of: int
     each: float = 1.0
-
-    def _store(self) -> None:
-        """The checked parameters as int, int and float."""
-        object.__setattr__(self, "m", int(self.m))
-        object.__setattr__(self, "of", int(self.of))
-        object.__setattr__(self, "each", float(self.each))
 
     @property
     def moved(self) -> int:
@@ -189,7 +182,7 @@ class AtMost(FewEntries):
             limit = f"at most {self._most} coordinates unless m is 1 or their number"
             problems.require(fits, "of", limit, self.of)
         problems.raise_if_any()
-        self._store()
+        vars(self).update(m=int(self.m), of=int(self.of), each=float(self.each))
 
     @cached_property
     def body(self) -> Sensitivity:

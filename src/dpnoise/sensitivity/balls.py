@@ -23,7 +23,7 @@ from dpnoise.sensitivity.base import (
     largest,
     read_sizes,
 )
-from dpnoise.sensitivity.cut_cube import corners, listed_vertices
+from dpnoise.sensitivity.differences import corners, listed_vertices
 from dpnoise.sensitivity.relation import each_words, number_words, own_words
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class _Ball(Sensitivity):
         check_dimension(problems, "of", self.of)
         check_relation(problems, self.relation)
         problems.raise_if_any()
-        object.__setattr__(self, "radius", float(self.radius))
-        object.__setattr__(self, "of", int(self.of))
+        vars(self).update(radius=float(self.radius), of=int(self.of))
 
     @property
     def words(self) -> str:

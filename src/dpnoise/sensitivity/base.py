@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, BoolArray
     from dpnoise.noise.exact import Weights
-    from dpnoise.sensitivity.cut_cube import VolumeMoments
-    from dpnoise.sensitivity.differences import Differences
+    from dpnoise.sensitivity.differences import Differences, VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet
 
 
@@ -108,11 +107,11 @@ def read_sizes(problems: Problems, name: str, value: ArrayLike) -> tuple[float, 
 
 
 def largest(x: Array) -> tuple[Array, Array]:
-    """The largest entry of non-negative vectors, and the vectors divided by it (0 stays 0).
+    """The largest size of an entry of vectors, and the vectors divided by it (0 stays 0).
 
     Squares and sums of the quotients neither overflow nor underflow to 0.
     """
-    most = np.max(x, axis=-1)
+    most = np.max(np.abs(x), axis=-1)
     unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
     return most, x / unit
 
@@ -179,7 +178,7 @@ class Sensitivity(ABC):
     def _related(self, relation: str | None) -> Self:
         """The same set with another relation or none; what is already computed is kept."""
         found = copy(self)
-        object.__setattr__(found, "relation", relation)
+        vars(found).update(relation=relation)
         return found
 
     @property

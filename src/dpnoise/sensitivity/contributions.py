@@ -77,10 +77,8 @@ class Bounds(NamedTuple):
 
     def ends(self, unit: float) -> tuple[int, int]:
         """The multiples of a unit within the bounds: the lowest and the highest; 0 if none is."""
-        low, high = (
-            math.ceil(Fraction(self.low) / Fraction(unit)),
-            math.floor(Fraction(self.high) / Fraction(unit)),
-        )
+        first, last = (Fraction(end) / Fraction(unit) for end in (self.low, self.high))
+        low, high = math.ceil(first), math.floor(last)
         return (low, high) if low <= high else (0, 0)
 
     def multiples(self, values: Iterable[float], unit: float) -> list[int]:
@@ -300,9 +298,8 @@ def from_frame(
         series = _by_label(df, by, "count", np.array(counts, dtype=np.int64), labels)
         return BoundedCounts(series, set_of_counts(m, K, ADD_REMOVE))
     known = bounds_of(bounds, low, high, whole=is_whole(df[values]))
-    amounts = (
-        known.number(one, number_of(one)) for one in compress(records_of(df[values]) or [], whose)
-    )
+    kept = compress(records_of(df[values]) or [], whose)
+    amounts = (known.number(one, number_of(one)) for one in kept)
     unit = 1.0 if known.whole else power_below(max(-low, high)) * _FRAME_FINENESS
     each = contributions(zip(*people, amounts, strict=True), labels, m)
     sums = [sum(known.multiples(one, unit)) for one in each]

@@ -16,7 +16,7 @@ the differences are:
 
 Both norms: x = p - q with p, q >= 0 implies p >= x+ and q >= x-, and f rises in every entry.
 
-Volumes and moments: `dpnoise.sensitivity.cut_cube`, as ratios of integers.
+Volumes and moments: `dpnoise.sensitivity.differences`, as ratios of integers.
 
 A uniform point: j with the share of its vectors, the places of the positive entries by chance,
 and points u, v of the two cut cubes; in conv(C, -C) the parts are r u / f(u) and r' v / f(v), with
@@ -29,7 +29,7 @@ import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -44,13 +44,12 @@ from dpnoise.sensitivity.base import (
     largest,
     require_relation,
 )
-from dpnoise.sensitivity.cut_cube import (
-    add_remove_moments,
+from dpnoise.sensitivity.differences import (
+    Differences,
     listed_vertices,
-    replace_one_moments,
     uniform_points,
+    volume_moments,
 )
-from dpnoise.sensitivity.differences import Differences
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE, number_words
 from dpnoise.sensitivity.spheroid import around, correlated_axes
 
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Weights
-    from dpnoise.sensitivity.cut_cube import VolumeMoments
+    from dpnoise.sensitivity.differences import VolumeMoments
     from dpnoise.sensitivity.spheroid import RoundSet
 
 _MOST, _MOST_EXACTLY = 2000, 5000  # counts for which the integers take two seconds
@@ -123,10 +122,10 @@ class Counts(FewEntries):
         """Check of the parameters, stored as int, int and float."""
         problems = Problems("sensitivity of counts")
         known = check_dimension(problems, "of", self.of)
-        exactly = problems.require(
-            isinstance(self.exactly, bool), "exactly", "True or False", self.exactly
+        stated = isinstance(self.exactly, bool)
+        exactly = (
+            problems.require(stated, "exactly", "True or False", self.exactly) and self.exactly
         )
-        exactly = exactly and self.exactly
         top = (self.of - exactly) if known else math.inf
         most = f"{self.of}, the number of counts" if known else "the number of counts"
         if known and exactly:
@@ -151,7 +150,7 @@ class Counts(FewEntries):
             expected = f"at most {limit} counts unless a person can be in all of them"
             problems.require(fits, "of", expected, self.of)
         problems.raise_if_any()
-        self._store()
+        vars(self).update(m=int(self.m), of=int(self.of), each=float(self.each))
 
     def _related(self, relation: str | None) -> Self:  # noqa: ARG002  (any but its own is refused)
         """The set itself: its form depends on the relation."""
@@ -334,13 +333,11 @@ class Counts(FewEntries):
 
     def _norm(self, x: Array) -> Array:
         """By the gauges of both parts; with `exactly` infinite off the plane."""
-        most, _ = largest(np.abs(x))
-        unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
-        share = np.where(np.isinf(most)[..., None], 1.0, x) / unit  # any vector of length 1
+        most, share = largest(x)
+        share = np.where(np.isinf(most)[..., None], 1.0, share)  # any vector of length 1
         up, down = (self._gauge(np.maximum(part, 0.0)) for part in (share, -share))
-        norm = np.asarray(
-            most / self.each * (up + down if self._is_added else np.maximum(up, down))
-        )
+        both = up + down if self._is_added else np.maximum(up, down)
+        norm = np.asarray(most / self.each * both)
         if not self.exactly:
             return norm
         total = np.sum(np.abs(share), axis=-1)
@@ -366,7 +363,7 @@ class Counts(FewEntries):
         """The integers by which the set is measured; None if it has no volume, or is a ball."""
         if self.exactly or self.body is not self:
             return None
-        return (add_remove_moments if self._is_added else replace_one_moments)(self.m, self.of)
+        return volume_moments(self.m, self.of, added=self._is_added)
 
     @cached_property
     def facet_share(self) -> float:
@@ -382,16 +379,14 @@ class Counts(FewEntries):
 
     def _mean_power(self, power: int) -> float:
         """E |Z_1|^power / each^power, by the integers."""
-        K, moments = self.of, self.moments
-        assert moments is not None  # noqa: S101  (a set with a volume that is no ball)
+        K, moments = self.of, cast("VolumeMoments", self.moments)
         if power == 1:
             return 2 * moments.first / ((K + 1) * moments.total)
         return 2 * moments.square / ((K + 1) * (K + 2) * moments.total)
 
     def _uniform(self, number: int, rng: np.random.Generator) -> Array:
         """Points with j positive entries, by the share of these; shape (number, K)."""
-        K, moments = self.of, self.moments
-        assert moments is not None  # noqa: S101  (a set with a volume that is no ball)
+        K, moments = self.of, cast("VolumeMoments", self.moments)
         shares = np.array([part / moments.total for part in moments.cumulated])
         positive = np.searchsorted(shares, rng.uniform(size=number), side="right")
         found = np.empty((number, K))

@@ -474,9 +474,8 @@ class TiltedEllipsoid(RoundSet):
 
     def _norm(self, x: Array) -> Array:
         """The norm of u with x = u A."""
-        most, share = largest(np.abs(x))
-        unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
-        share = np.where(np.isfinite(most)[..., None], x / unit, 1.0)
+        most, share = largest(x)
+        share = np.where(np.isfinite(most)[..., None], share, 1.0)
         return np.asarray(most * np.linalg.norm(share @ self._inverse[0], axis=-1))
 
     def _support(self, a: Array) -> Array:

@@ -184,9 +184,7 @@ class Spheroid(RoundSet):
             problems.require(self.of > 1, "of", "at least 2 coordinates", self.of)
         check_relation(problems, self.relation)
         problems.raise_if_any()
-        object.__setattr__(self, "along", float(self.along))
-        object.__setattr__(self, "across", float(self.across))
-        object.__setattr__(self, "of", int(self.of))
+        vars(self).update(along=float(self.along), across=float(self.across), of=int(self.of))
 
     @property
     def words(self) -> str:
@@ -307,9 +305,8 @@ class Spheroid(RoundSet):
 
     def _parts(self, x: Array) -> tuple[Array, Array, Array]:
         """The largest |x_i|, and of x over it the lengths along and across the diagonal."""
-        most, _ = largest(np.abs(x))
-        unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
-        share = np.where(np.isinf(most)[..., None], 1.0, x) / unit
+        most, share = largest(x)
+        share = np.where(np.isinf(most)[..., None], 1.0, share)
         mean = np.mean(share, axis=-1, keepdims=True)
         across = np.linalg.norm(share - mean, axis=-1)
         return most, np.abs(mean[..., 0]) * math.sqrt(self.of), across

@@ -19,7 +19,7 @@ import math
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
@@ -167,8 +167,7 @@ class Workload(Sensitivity):
                 problems.add(text)
             _check_memory(problems, W.nnz, W.shape[1])
         problems.raise_if_any()
-        object.__setattr__(self, "W", W)
-        object.__setattr__(self, "at_most", int(self.at_most))
+        vars(self).update(W=W, at_most=int(self.at_most))
         expected = "few enough cells that their differences can be listed (4096 at most)"
         problems.require(self.cells.vertices() is not None, "n and at_most", expected, self)
         problems.raise_if_any()
@@ -238,9 +237,8 @@ class Workload(Sensitivity):
         problems = Problems(_SUBJECT)
         if _check_cells(problems, "n", n):
             number = n * (n + 1) // 2
-            problems.require(
-                number <= _MOST_QUESTIONS, "n", f"at most {_MOST_QUESTIONS:g} ranges", number
-            )
+            few, expected = number <= _MOST_QUESTIONS, f"at most {_MOST_QUESTIONS:g} ranges"
+            problems.require(few, "n", expected, number)
             _check_memory(problems, n * (n + 1) * (n + 2) // 6, n)
         problems.raise_if_any()
         first, last = np.triu_indices(n)
@@ -250,12 +248,7 @@ class Workload(Sensitivity):
         return cls(_ones(starts, columns, n), **people)
 
     @classmethod
-    def marginals(
-        cls,
-        shape: Sequence[int],
-        ways: Any,  # noqa: ANN401  (an integer or several)
-        **people: Any,  # noqa: ANN401
-    ) -> Self:
+    def marginals(cls, shape: Sequence[int], ways: Any, **people: Any) -> Self:  # noqa: ANN401
         """All marginal tables of some attributes: counts by their values, summed over all others.
 
         Parameters
@@ -291,19 +284,15 @@ class Workload(Sensitivity):
         numbers: list[Any] = list(ways) if isinstance(ways, list | tuple) else [ways]
         known = bool(numbers) and all(is_integer(w) and 0 <= w <= len(sizes) for w in numbers)
         problems.require(known, "ways", f"integers from 0 to {len(sizes)}, the attributes", ways)
-        if (
-            good
-            and _check_cells(problems, "cells, the product of shape", math.prod(sizes))
-            and known
-        ):
+        good = good and _check_cells(problems, "cells, the product of shape", math.prod(sizes))
+        if good and known:
             tables = sum(math.comb(len(sizes), int(w)) for w in set(numbers))
             _check_memory(problems, tables * math.prod(sizes), math.prod(sizes))
         problems.raise_if_any()
         places = np.indices(tuple(sizes)).reshape(len(sizes), -1)
         parts, n = [], places.shape[1]
-        for axes in (
-            some for w in dict.fromkeys(numbers) for some in combinations(range(len(sizes)), w)
-        ):
+        every = [combinations(range(len(sizes)), w) for w in dict.fromkeys(numbers)]
+        for axes in chain.from_iterable(every):
             row = np.zeros(n, dtype=np.intp)
             for axis in axes:
                 row = row * sizes[axis] + places[axis]
@@ -360,13 +349,12 @@ class Workload(Sensitivity):
             for name in by if good else ():
                 if problems.require(name in frame.columns, "by", "columns of the frame", name):
                     known: Any = getattr(frame[name].dtype, "categories", None)
+                    stated, kind = known is not None, frame[name].dtype
                     expected = (
                         "public categories, as pandas.Categorical(..., categories=...) states"
                     )
-                    stated = problems.require(
-                        known is not None, f"column {name!r}", expected, frame[name].dtype
-                    )
-                    shape.append(len(known) if known is not None and stated else 1)
+                    problems.require(stated, f"column {name!r}", expected, kind)
+                    shape.append(len(known) if stated else 1)
         problems.raise_if_any()
         return cls.marginals(shape, ways, **people)
 
@@ -375,9 +363,8 @@ class Workload(Sensitivity):
         """The workload for what one person changes in the cells."""
         found = cls(W, at_most=cells.m, exactly=cells.exactly, relation=cells.relation)
         problems = Problems(_SUBJECT)
-        problems.require(
-            found.cells == cells, "cells", f"{found.cells!r}, as many as W has columns", cells
-        )
+        expected = f"{found.cells!r}, as many as W has columns"
+        problems.require(found.cells == cells, "cells", expected, cells)
         problems.raise_if_any()
         return found
 
@@ -619,11 +606,7 @@ class Workload(Sensitivity):
         problems = Problems(_SUBJECT)
         check_size(problems, "factor", factor)
         problems.raise_if_any()
-        more: Any = {
-            "at_most": self.at_most,
-            "exactly": self.exactly,
-            "relation": self.relation,
-        }
+        more: Any = {"at_most": self.at_most, "exactly": self.exactly, "relation": self.relation}
         return type(self)(self.W * factor, **more)
 
 

@@ -1,14 +1,12 @@
 """Every checkable sentence of a paper in the order of its text, with its claims or why it has none.
 
 `published/<paper>.sentences.csv` lists them, so that a reader can go down the paper and find each
-sentence judged. The words of a quote are looked up in the paper's text where that is at hand.
+sentence judged.
 """
 
 from __future__ import annotations
 
 import csv
-import re
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,14 +16,11 @@ from dpnoise._validation import Problems
 from dpnoise_papers.pages import markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpnoise_papers.claims.model import Claim
 
 COLUMNS = ("place", "quote", "rows", "reason")
-LEFT_OUT = " ... "
-_APART = 600  # characters that may be left out between two parts of a quote
-_SAME = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014\u2212", "''\"\"---")
 
 
 class Sentence(NamedTuple):
@@ -76,27 +71,6 @@ def read_sentences(path: str | Path, claims: Sequence[Claim]) -> list[Sentence]:
             problems.add(f"{claim.id} is printed: expected a sentence that names it, got none")
     problems.raise_if_any()
     return found
-
-
-def not_in_text(quotes: Iterable[str], text: str) -> list[str]:
-    """Those of some quotes whose words do not stand in a text, parts left out apart.
-
-    Case, spaces, hyphens at the end of lines and the kind of a dash or quotation mark are ignored.
-    """
-    plain = _letters(text)
-    missing = []
-    for quote in quotes:
-        parts = [_letters(part) for part in quote.split(LEFT_OUT)]
-        between = f".{{0,{_APART}}}?"
-        if not re.search(between.join(re.escape(part) for part in parts), plain):
-            missing.append(quote)
-    return missing
-
-
-def _letters(text: str) -> str:
-    """Text in lower case without spaces or hyphens, as far as its letters and signs go."""
-    text = unicodedata.normalize("NFKC", text).translate(_SAME).lower()
-    return re.sub(r"[\s\u00ad\u200b\u2061\u2062-]+", "", text)
 
 
 def page(

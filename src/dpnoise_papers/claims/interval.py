@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 LEVEL = 0.99
-INTERVAL = f"{LEVEL:.0%} interval"  # in words
 
 
 def quantile(repetitions: Array | float, rows: int = 1, *, two: bool = False) -> Array:

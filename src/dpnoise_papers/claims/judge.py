@@ -340,7 +340,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         parts += f", and 2 sqrt 2 standard errors, {show(near[worst])}"
     elif found.interval is not None:
         parts += f", and the 99 % interval of replications, {show(near[worst])}"
-    ours, of = show(found.value[worst]), mixed_words(claim, rank)
+    ours = show(found.value[worst])
     why = (
         f"Ours, {ours}{error_words(found, worst, show)}, is {show(distance[worst])} from "
         f"{printed.text}, {'within' if within[worst] else 'beyond'} the "
@@ -354,24 +354,14 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         )
     elif rank[worst] == 1 and noise:
         why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
-    verdict = UNDECIDED if of else _ORDER[rank[worst]]
-    reason = _open(
-        rank, mixed=bool(of), choice=bool(not noise or (within[worst] and not imprecise[worst]))
-    )
-    if verdict == DIFFERS and printed.value and found.value[worst] / printed.value > 0:
-        why += f" Ours is {found.value[worst] / printed.value:.3g} times what is printed."
-    why += choices_words(found, worst, show)
-    band = band_around(found.value[worst], printed.value, allowed[worst], clear[worst])
-    return _Finding(
-        verdict,
-        of + why,
-        ours,
-        _se(found, worst),
-        band,
-        bool(verdict != DIFFERS and (wide[worst] or spread[worst])),
-        bool(near[worst] > 0),
-        reason,
-    )
+    return _decided(
+        claim, found, rank, worst, why=why, ours=ours,
+        band=band_around(found.value[worst], printed.value, allowed[worst], clear[worst]),
+        choice=bool(not noise or (within[worst] and not imprecise[worst])),
+        printed=printed,
+        soft=bool(wide[worst] or spread[worst]),
+        noisy=bool(near[worst] > 0),
+    )  # fmt: skip
 
 
 def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:
@@ -431,30 +421,48 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     else:
         where = f"{of}, in the worst" if rows > 1 else ""
         why = f"Fails{where}: not {said} ({apart})."
-    mixed = mixed_words(claim, rank)
-    why = mixed + why + choices_words(found, worst, show)
     band = band_beyond(
-        found.value[worst],
-        bound,
-        below[0][worst],
-        above[1][worst],
+        found.value[worst], bound, below[0][worst], above[1][worst],
         downwards=claim.relation.startswith("<"),
-    )
-    return _Finding(
-        UNDECIDED if mixed else verdict,
-        why,
-        ours,
-        _se(found, worst),
-        band,
-        open=_open(rank, mixed=bool(mixed), choice=bool(choice[worst])),
-    )
+    )  # fmt: skip
+    return _decided(
+        claim, found, rank, worst, why=why, ours=ours,
+        band=band, choice=bool(choice[worst]), printed=printed,
+    )  # fmt: skip
 
 
-def _open(rank: NDArray[np.int64], *, mixed: bool, choice: bool) -> str:
-    """Reason why a claim would be open: for how many rows it holds, choices, or our own scatter."""
-    if mixed:
-        return f"{RANGE}: holds for {int(np.sum(rank == 2))} of {len(rank)}"
-    return CHOICES if choice else SCATTER
+def _decided(
+    claim: Claim,
+    found: Quantity,
+    rank: NDArray[np.int64],
+    worst: int,
+    *,
+    why: str,
+    ours: str,
+    band: Band,
+    choice: bool,
+    printed: Printed | None,
+    soft: bool = False,
+    noisy: bool = False,
+) -> _Finding:
+    """Finding of the row that decides; rows that disagree over an open range decide nothing.
+
+    `choice` says that what is not clear hangs on choices, not on our own scatter.
+    """
+    show, verdict, reason = unit(printed), _ORDER[rank[worst]], CHOICES if choice else SCATTER
+    if claim.reduce == "open" and len(set(rank)) > 1:
+        holds, fails = (int(np.sum(rank == place)) for place in (2, 0))
+        verdict, reason = UNDECIDED, f"{RANGE}: holds for {holds} of {len(rank)}"
+        why = (f"The paper leaves the range open: of {len(rank)} rows {holds} hold and {fails} "
+               f"fail. The worst: {why}")  # fmt: skip
+    elif verdict == DIFFERS and not claim.relation and printed and printed.value:
+        factor = found.value[worst] / printed.value
+        why += f" Ours is {factor:.3g} times what is printed." if factor > 0 else ""
+    low, high = (show(end[worst]) for end in found.choices or (found.value, found.value))
+    if low != high:
+        why += f" Choices that the paper leaves open move ours from {low} to {high}."
+    se = None if found.se is None else float(found.se[worst])
+    return _Finding(verdict, why, ours, se, band, soft and verdict != DIFFERS, noisy, reason)
 
 
 def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
@@ -467,11 +475,6 @@ def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
     none = np.zeros_like(found.value)
     reach = none if found.se is None else errors_at(found.repetitions, rows) * found.se
     return reach, reach
-
-
-def _se(found: Quantity, place: int) -> float | None:
-    """Standard error of a value, or None if it is deterministic."""
-    return None if found.se is None else float(found.se[place])
 
 
 def unit(printed: Printed | None) -> Callable[[float], str]:
@@ -491,46 +494,36 @@ def error_words(found: Quantity, place: int, show: Callable[[float], str]) -> st
     return f" (standard error {show(float(f'{found.se[place]:.2g}'))})"
 
 
-def choices_words(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Range over open choices in words, or nothing if none was varied."""
-    low, high = (show(end[place]) for end in found.choices or (found.value, found.value))
-    if low == high:
-        return ""
-    return f" Choices that the paper leaves open move ours from {low} to {high}."
-
-
-def mixed_words(claim: Claim, rank: NDArray[np.int64]) -> str:
-    """Words for rows that disagree over a range that the paper leaves open."""
-    if claim.reduce != "open" or len(set(rank)) == 1:
-        return ""
-    holds, fails = (int(np.sum(rank == place)) for place in (2, 0))
-    return (
-        f"The paper leaves the range open: of {len(rank)} rows {holds} hold and {fails} fail. "
-        "The worst: "
-    )
-
-
-def printed_beside(
-    claims: str, paper: str, items: Sequence[str], tables: Sequence[str]
-) -> pd.DataFrame:
-    """Printed numbers of some items of a paper, with their verdicts.
+def printed_beside(claims: str, items: Sequence[str], tables: Sequence[str]) -> pd.DataFrame:
+    """Printed numbers of some items of a paper, with their verdicts: see `printed_numbers`.
 
     `claims` is the path of the paper's claims, `tables` are those of the tables that the figure is
     drawn from. Claims about them are judged by them; those about other tables are 'not run'.
     """
     known = {"/".join(Path(path).parts[-2:]): read_table(path) for path in tables}
-    parts = []
-    for item in items:
-        own = [claim for claim in read_claims(claims) if claim.item == item]
-        parts.append(printed_numbers(own, judge(own, known), paper=paper, item=item))
-    return pd.concat(parts)
+    own = [[one for one in read_claims(claims) if one.item == item] for item in items]
+    return pd.concat([printed_numbers(some, judge(some, known)) for some in own])
+
+
+def printed_numbers(claims: Sequence[Claim], verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that claims print, as a tidy table; `verdicts` are what `judge` returns for them.
+
+    One row per claim of a number without a relation: a column for each column that the claim
+    selects by, then `column`, `printed`, `half_unit` and `verdict`.
+    """
+    return pd.DataFrame([
+        {condition.column: condition.value for condition in claim.select}
+        | {"column": claim.column, "printed": claim.printed.value}
+        | {"half_unit": claim.printed.half_unit, "verdict": verdict}
+        for claim, verdict in zip(claims, verdicts["verdict"], strict=True)
+        if claim.quantity == "number" and not claim.relation and claim.printed
+    ])  # fmt: skip
 
 
 def bounds_beside(
     claims: str,
-    paper: str,  # noqa: ARG001 - as for `printed_beside`
     items: Sequence[str],
-    tables: Sequence[str],  # noqa: ARG001
+    tables: Sequence[str],  # noqa: ARG001 - as for `printed_beside`
 ) -> pd.DataFrame:
     """Bounds that a paper prints for a column of some items' tables, one row per claim.
 
@@ -545,27 +538,6 @@ def bounds_beside(
         if claim.relation and claim.printed
     ]
     return pd.DataFrame(rows, columns=["column", "relation", "printed", "place"])
-
-
-def printed_numbers(
-    claims: Sequence[Claim], verdicts: pd.DataFrame, *, paper: str, item: str
-) -> pd.DataFrame:
-    """Numbers that one item of a paper prints, as a tidy table for its figure.
-
-    `verdicts` are what `judge` returns for these claims. One row per claim of a number without a
-    relation: a column for each column that the claim selects by, then `column`, `printed`,
-    `half_unit` and `verdict`.
-    """
-    words = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
-    rows = [
-        {condition.column: condition.value for condition in claim.select}
-        | {"column": claim.column, "printed": claim.printed.value}
-        | {"half_unit": claim.printed.half_unit, "verdict": words[claim.id]}
-        for claim in claims
-        if (claim.paper, claim.item, claim.quantity, claim.relation) == (paper, item, "number", "")
-        and claim.printed is not None
-    ]
-    return pd.DataFrame(rows)
 
 
 def printed_texts(

@@ -14,12 +14,13 @@ import csv
 import math
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from dpnoise._validation import Problems
 from dpnoise_papers.claims.coverage import Sentence, read_sentences
@@ -175,15 +176,8 @@ def read_claims(path: str | Path) -> list[Claim]:
     ]
     met = [paragraph_of(claim.place, paragraphs) for claim in claims if claim.kind == "printed"]
     for name, paragraph in paragraphs.items():
-        try:
-            paragraph.shared  # noqa: B018 - parsed for its mistakes
-        except ValueError as error:
-            problems.add(f"paragraph {name!r}: select: {error}")
-        found = any(one is paragraph for one in met)
-        fixes = paragraph.select or paragraph.ranges
-        problems.require(
-            found or not fixes, f"paragraph {name!r}", "a printed claim with this place", "none"
-        )
+        idle = (paragraph.select or paragraph.ranges) and not any(one is paragraph for one in met)
+        problems.require(not idle, f"paragraph {name!r}", "a printed claim with this place", "none")
         for one in _names(name):
             known = any(_belongs(claim.item, claim.place, one) for claim in claims)
             problems.require(known, f"paragraph {one!r}", "a claim with this place or item", "none")
@@ -232,7 +226,12 @@ def _read(
     shared: tuple[Condition, ...] = ()
     paragraph = paragraph_of(row["place"], paragraphs) if row["kind"] == "printed" else None
     if row["kind"] == "printed":
-        shared = _shared(row, paragraph, claim, name, problems)
+        shared = paragraph.select if paragraph else ()
+        own = {one.column: one.value for one in claim.select if one.relation == "="}
+        for one in shared:
+            same = one.relation != "=" or own.get(one.column, one.value) == one.value
+            expected = f"what its paragraph fixes, {one}"
+            problems.require(same, f"{name}: select", expected, row["select"])
         problems.require(bool(row["quote"]), f"{name}: quote", "the paper's own words", "")
         _check_thresholds(row, paragraph, name, problems)
     return replace(
@@ -243,37 +242,24 @@ def _read(
     )
 
 
-def _shared(
-    row: Mapping[str, str],
-    paragraph: Paragraph | None,
-    claim: Claim,
-    name: str,
-    problems: Problems,
-) -> tuple[Condition, ...]:
-    """Conditions of a row's paragraph, recording where the row states another value."""
-    try:
-        shared = paragraph.shared if paragraph else ()
-    except ValueError:
-        return ()  # recorded once, for the paragraph
-    own = {one.column: one for one in claim.select if one.relation == "="}
-    for one in shared:
-        mine = own.get(one.column)
-        same = mine is None or one.relation != "=" or mine.value == one.value
-        expected = f"what its paragraph fixes, {one}"
-        problems.require(same, f"{name}: select", expected, row["select"])
-    return shared
-
-
 def _check_thresholds(
     row: Mapping[str, str], paragraph: Paragraph | None, name: str, problems: Problems
 ) -> None:
     """Record thresholds of a printed row that neither its paper prints nor a word stands for."""
     ranges = paragraph.ranges.values() if paragraph else ()
     known = [*NATURAL, *numbers_in([row["quote"], *ranges])]
-    for column, value in thresholds(row):
-        found = any(math.isclose(value, one, rel_tol=1e-9) for one in known)
+    stated = [("printed", row["printed"])] if row["relation"] else []
+    for column in ("select", "against"):
+        with suppress(ValueError):  # recorded with its column
+            ends = (one.value for one in Condition.parse(row[column]) if one.relation != "=")
+            stated += [(column, end) for end in ends]
+    for column, text in stated:
+        value = _value(text)
+        found = not text or _WORD.search(text) or any(
+            math.isclose(value, one, rel_tol=1e-9) for one in known
+        )  # fmt: skip
         expected = f"0, 1, a number of the quote or of the paragraph's ranges, or a word of {WORDS}"
-        problems.require(found, f"{name}: threshold in {column}", expected, value)
+        problems.require(bool(found), f"{name}: threshold in {column}", expected, value)
 
 
 def _claim(row: dict[str, str], paper: str, name: str, problems: Problems) -> Claim:
@@ -427,21 +413,11 @@ class Paragraph(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     meaning: str = Field(default="", alias="reading")
-    select: str = ""
+    select: Annotated[
+        tuple[Condition, ...], BeforeValidator(lambda given: Condition.parse(str(given)))
+    ] = ()
     ranges: dict[str, str] = {}
     assumptions: tuple[_Text, ...] = Field(default=(), strict=False)
-
-    @property
-    def shared(self) -> tuple[Condition, ...]:
-        """Conditions on the tables of the paragraph's claims; ValueError if they are none."""
-        return Condition.parse(self.select)
-
-
-class Threshold(NamedTuple):
-    """A number that a claim compares with, and the column in which the claim states it."""
-
-    column: str
-    value: float
 
 
 def read_words(folder: Path) -> dict[str, Word]:
@@ -498,19 +474,6 @@ def filled(row: Mapping[str, str], values: Mapping[str, float]) -> dict[str, str
         return f"{found:.10g}"
 
     return {**row, **{column: _WORD.sub(number, row[column]) for column in FILLED}}
-
-
-def thresholds(row: Mapping[str, str]) -> list[Threshold]:
-    """Numbers that a row compares with and for which it names no word: its bound and its ranges."""
-    found = []
-    if row["relation"] and row["printed"] and not _WORD.search(row["printed"]):
-        found.append(Threshold("printed", _value(row["printed"])))
-    for column in ("select", "against"):
-        for part in row[column].split(";"):
-            ends = re.fullmatch(r"\s*\w+\s*(?:<=|>=|<|>)\s*(\S.*?)\s*", part)
-            if ends and not _WORD.search(ends[1]):
-                found.append(Threshold(column, _value(ends[1])))
-    return found
 
 
 def numbers_in(texts: Iterable[str]) -> list[float]:

@@ -25,7 +25,7 @@ from dpnoise_papers.claims.model import Condition, replaced
 from dpnoise_papers.claims.quantity import NotRunError, chosen, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from dpnoise._types import Array
     from dpnoise_papers.claims.published import Published
@@ -39,18 +39,6 @@ _EXPONENT = re.compile(r"e([+-])0*(\d)")
 _REDUCE: dict[str, Callable[[Array], Any]] = {"min": np.min, "max": np.max, "mean": np.mean}
 NOT_RUN = "[not run]"
 VERDICTS = "verdicts.csv"  # made of all the others
-
-_DIGITS = r"[+-]?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?"
-_NUMBER = re.compile(rf"(?<![\w.^-]){_DIGITS}")
-_NAMES = "Theorem|Lemma|Corollary|Proposition|Remark|Algorithm|Figure|Fig|Table|Section|Appendix"
-# What a number may be without standing in a table: a setting, a place in a paper, an index.
-_SETTING = r"(?:K|d|n|p|q|r|L|M|N|epsilon|delta|Delta|theta|lambda|nu|q|line|footnote|bins|passes)"
-_ALLOWED = (
-    re.compile(rf"\b(?:{_NAMES})s?\.? \d+(?:[a-d]\b|\.\d+)*(?:(?:,| and| to| or) \d+[a-d]?\b)*"),
-    re.compile(rf"\b{_SETTING} (?:=|<|<=|>|>=|of|up to|from|below|above) {_DIGITS}"
-               rf"(?:(?:,| and| to| or|, and) {_DIGITS})*"),
-    re.compile(r"\(\d+\)|\[\d+\]|\b(?:[Ll]ine|[Ff]ootnote|[Ss]tep)s? \d+"),
-)  # fmt: skip
 DOCUMENTS = ("README.md", "docs/fairness.md")
 _ACCOUNT = re.compile(r"<!-- from (published/[\w-]+\.md) -->\n(.*?)<!-- end -->", re.DOTALL)
 
@@ -141,20 +129,6 @@ def named_tables(published: Published, *texts: str) -> list[str]:
     causes = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
     named |= {part.table for text in (*causes, *texts) for part in references(text)}
     return sorted(named - {VERDICTS})
-
-
-def loose_numbers(text: str, known: Iterable[str] = ()) -> list[str]:
-    """Numbers of a text that nothing vouches for.
-
-    References are left out, as are settings ('epsilon = 0.3'), places ('Theorem 8', '(12)'), what
-    stands in backquotes, and `known` numbers: those that a paper prints or whose origin is given.
-    """
-    rest = re.sub(r"`[^`]*`", " ", REFERENCE.sub(" ", text))
-    for pattern in _ALLOWED:
-        rest = pattern.sub(" ", rest)
-    known = {number.replace(",", "").replace(" ", "") for number in known}
-    found = [match[0] for match in _NUMBER.finditer(rest)]
-    return [number for number in found if number.replace(",", "").replace(" ", "") not in known]
 
 
 class Account(NamedTuple):

@@ -30,7 +30,7 @@ from dpnoise_papers.pages import markdown_table, one_line
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from dpnoise_papers.claims.model import Cause, Claim
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _NAMED = 3  # changed settings that the first lines name
 PLAIN = (REPRODUCED, DIFFERS)  # reasons that say no more than their word
 SUFFIX = ".headlines.yaml"
-MOST_WORDS = 950  # two printed pages
 _Text = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -67,9 +66,9 @@ def markdown(
         "What the papers print, against this run. The two tables count only what a paper itself",
         "prints, by paper and form; a finding is one, in however many assertions it shows.",
         "",
-        _table(headline(verdicts)),
+        _table(_own(verdicts[own], "paper", dict.fromkeys(verdicts["paper"]))),
         "",
-        _table(by_form(verdicts)),
+        _table(_own(verdicts[own], "form", FORMS)),
         "",
         *(f"- **{word}**: {meaning}" for word, meaning in (LEGEND | FORMS).items()),
     ]
@@ -115,8 +114,6 @@ def _items(
 
 def _warning(changed: Sequence[Mapping[str, Any]]) -> list[str]:
     """Lines that say at the top that a run has other settings than the papers."""
-    if not changed:
-        return []
     names = ", ".join(f"`{one['setting']}`" for one in changed[:_NAMED])
     more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
     return [
@@ -124,43 +121,44 @@ def _warning(changed: Sequence[Mapping[str, Any]]) -> list[str]:
         "the last table on this page names each. A verdict below is one on this run, not on the",
         "paper's experiment.",
         "",
-    ]
+    ] if changed else []  # fmt: skip
 
 
 def _settings(changed: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Settings that are not the papers', with both values."""
-    cells = [[one["setting"], _value(one["paper"]), _value(one["run"])] for one in changed]
+    """Settings that are not the papers', with both values; one that is not set is a dash."""
+    rows = [[one["setting"], one["paper"], one["run"]] for one in changed]
+    cells = [["-" if value is None else str(value) for value in row] for row in rows]
     return pd.DataFrame(cells, columns=["setting", "papers", "this run"])
 
 
-def _value(value: object) -> str:
-    """Value of a setting as text; one that is not set is a dash."""
-    return "-" if value is None else str(value)
+def _counts(
+    groups: Iterable[tuple[dict[str, str], pd.DataFrame]], words: Sequence[str]
+) -> pd.DataFrame:
+    """How often some verdicts occur in groups of verdicts, and how many these are, as texts.
 
-
-def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Counts of what each paper itself prints, and of all.
-
-    Columns paper, each verdict that occurs, assertions, and findings: of several assertions that
-    are not reproduced for one reason, one.
+    A row for each group begins with its own cells.
     """
-    return _own(verdicts, "paper", list(dict.fromkeys(verdicts["paper"])))
+    rows = []
+    for cells, group in groups:
+        counts = group["verdict"].value_counts()
+        numbers = {word: str(counts.get(word, "-")) for word in words}
+        rows.append(cells | numbers | {"assertions": str(len(group))})
+    return pd.DataFrame(rows)
 
 
-def by_form(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Counts of what the papers print by form: numbers, orderings, statements and theorems."""
-    return _own(verdicts, "form", list(FORMS))
+def _own(own: pd.DataFrame, column: str, names: Iterable[str]) -> pd.DataFrame:
+    """Counts of what the papers print, by one column, and of all.
 
-
-def _own(verdicts: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
-    """Counts of what the papers print, by one column, and of all."""
-    own = verdicts[verdicts["kind"] == "printed"]
-    words = [word for word in LEGEND if word in set(own["verdict"])]
+    Findings stand last: of several assertions that are not reproduced for one reason, one.
+    """
     groups = [*((name, own[own[column] == name]) for name in names), ("all", own)]
-    return pd.DataFrame([
-        {column: name} | _counts(group, words) | {"findings": str(findings(group))}
-        for name, group in groups
-    ])  # fmt: skip
+    found = _counts((({column: name}, group) for name, group in groups), _words(own))
+    return found.assign(findings=[str(findings(group)) for _, group in groups])
+
+
+def _words(verdicts: pd.DataFrame) -> list[str]:
+    """Words of verdicts that occur."""
+    return [word for word in LEGEND if word in set(verdicts["verdict"])]
 
 
 def findings(verdicts: pd.DataFrame) -> int:
@@ -187,14 +185,14 @@ def kinds_of_findings(verdicts: pd.DataFrame) -> dict[str, int]:
 
 def _other_kinds(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Counts of the other kinds, by paper."""
-    words = [word for word in LEGEND if word in set(verdicts["verdict"])]
-    rows = [
-        {"kind": kind, "paper": paper} | _counts(group, words)
+    groups = (
+        ({"kind": kind, "paper": str(paper)}, group)
         for kind in KINDS
         for paper, group in verdicts[verdicts["kind"] == kind].groupby("paper", sort=False)
         if kind != "printed"
-    ]
-    return pd.DataFrame(rows, columns=["kind", "paper", *words, "assertions"])
+    )
+    words = _words(verdicts)
+    return _counts(groups, words).reindex(columns=["kind", "paper", *words, "assertions"])
 
 
 def _causes(
@@ -222,25 +220,15 @@ def _causes(
 
 def _shown(group: pd.DataFrame) -> pd.DataFrame:
     """Columns of verdicts that the page shows."""
-    columns = [
-        "verdict",
-        "reason",
-        "printed",
-        "ours",
-        "uncertainty",
-        "soft",
-        "statement",
-        "kind",
-        "id",
-    ]
+    columns = ["verdict", "reason", "printed", "ours", "uncertainty", "soft", "statement", "kind",
+               "id"]  # fmt: skip
     pairs = zip(group["uncertainty"], group["printed"], strict=True)
-    texts = [_error(se, printed) for se, printed in pairs]
-    return (
-        group[columns]
-        .assign(reason=group["reason"].replace(PLAIN, ""))
-        .assign(uncertainty=texts, soft=group["soft"].replace({"yes": "soft", "no": ""}))
-        .rename(columns={"uncertainty": "standard error"})
+    shown = group[columns].assign(
+        reason=group["reason"].replace(PLAIN, ""),
+        uncertainty=[_error(se, printed) for se, printed in pairs],
+        soft=group["soft"].replace({"yes": "soft", "no": ""}),
     )
+    return shown.rename(columns={"uncertainty": "standard error"})
 
 
 def _error(se: float, printed: str) -> str:
@@ -258,13 +246,6 @@ def _explanations(group: pd.DataFrame) -> list[str]:
         found.setdefault(row["why"] + cause, []).append(row["id"])
     lines = [""] if found else []
     return lines + [f"- {', '.join(names)}: {why}" for why, names in found.items()]
-
-
-def _counts(group: pd.DataFrame, words: Sequence[str]) -> dict[str, str]:
-    """How often some verdicts occur, and how many there are, as cells."""
-    numbers = {word: int((group["verdict"] == word).sum()) for word in words}
-    cells = {word: str(number or "-") for word, number in numbers.items()}
-    return cells | {"assertions": str(len(group))}
 
 
 def _table(table: pd.DataFrame) -> str:

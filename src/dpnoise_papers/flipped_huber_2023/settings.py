@@ -32,16 +32,11 @@ from dpnoise_papers.settings import (
     within,
 )
 
-Family = Literal[
-    "gaussian",
-    "laplace",
-    "flipped-huber",
-    "offset-symmetric-gaussian",
-    "staircase",
-    "truncated-laplace",
-    "subbotin",
-    "huber",
-]
+Rival = Literal[
+    "gaussian", "laplace", "offset-symmetric-gaussian", "staircase", "truncated-laplace",
+    "subbotin", "huber",
+]  # fmt: skip
+Family = Literal[Rival, "flipped-huber"]
 Method = Literal["exact", "pure", "grid", "box", "sufficient", "sufficient-box"]
 # The families that have a method; "exact" is for all. "pure" is epsilon-DP noise, delta = 0.
 METHODS: dict[str, tuple[str, ...]] = {
@@ -126,15 +121,7 @@ class MinimumVariances(Section):
 class VarianceRatio(Section):
     """Variance of flipped Huber noise over that of the family `against`."""
 
-    against: Literal[
-        "gaussian",
-        "laplace",
-        "offset-symmetric-gaussian",
-        "staircase",
-        "truncated-laplace",
-        "subbotin",
-        "huber",
-    ]
+    against: Rival
     sensitivity: Sensitivity
     epsilons: EpsilonGrid
     deltas: DeltaGrid

@@ -6,9 +6,8 @@ users must know from `published/findings.yaml`.
 
 Figures are small data addresses, recoloured with few colours. Line drawings keep their edges in
 lossless WebP with a small palette; where that is large (maps, clouds of points) lossy WebP is
-smaller, and the smaller one is taken. The palette is chosen as if each colour covered the square
-root of its area; then the colours that it misses most are added, so that a thin curve, and one that
-shows in the legend alone, keeps its own.
+smaller, and the smaller one is taken. The palette is an octree's, so that a thin curve, and one
+that shows in the legend alone, keeps its colour.
 
 The bar of a claim, as SVG, shows the printed value, the allowed band and ours on one axis.
 """
@@ -21,7 +20,6 @@ from base64 import b64encode
 from io import BytesIO
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import numpy as np
 from markupsafe import Markup, escape
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -48,7 +46,7 @@ _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5", "VI": "6", "VII"
 _Text = Annotated[str, StringConstraints(min_length=1)]
 WIDTHS = (1432, 1200, 1000)  # pixels; the first is twice the widest column of the page
 SHOWN = 716
-COMMON, RARE = 32, 16  # colours: of large areas, and those that would be missed most
+FEW = 96  # colours of a line drawing
 BUDGET = 2_500_000  # characters of all addresses of a page, whose text takes as much
 _LINE_ART = 60_000  # bytes; up to there the lossless form is taken
 WIDTH, HEIGHT, MARGIN = 260.0, 26.0, 10.0
@@ -245,33 +243,13 @@ def picture(path: Path, width: int = WIDTHS[0]) -> Picture:
         full = opened.convert("RGB")
     height = round(full.height * width / full.width)
     small = full.resize((width, height), Image.Resampling.LANCZOS)
-    few = small.quantize(palette=_palette(small), dither=Image.Dither.NONE).convert("RGB")
+    tree = Image.Quantize.FASTOCTREE  # colours by their place, whatever their area
+    few = small.quantize(FEW, method=tree, dither=Image.Dither.NONE).convert("RGB")
     content = _webp(few, lossless=True, quality=60, method=2)
     if len(content) > _LINE_ART:
         content = min(content, _webp(small, lossless=False, quality=72, method=4), key=len)
     address = f"data:image/webp;base64,{b64encode(content).decode()}"
     return Picture(address, SHOWN, round(full.height * SHOWN / full.width))
-
-
-def _palette(image: Image.Image) -> Image.Image:
-    """Palette of common and rare colours, each counted by the square root of its area."""
-    pixels = np.asarray(image).reshape(-1, 3)
-    coarse = (pixels >> 3).astype(np.int64) @ np.array([1 << 10, 1 << 5, 1])
-    _, place, area = np.unique(coarse, return_inverse=True, return_counts=True)
-    mean = np.stack([np.bincount(place, weights=pixels[:, c]) / area for c in range(3)], axis=1)
-    weight = np.sqrt(area)
-    copies = np.repeat(np.round(mean).astype(np.uint8), weight.astype(int), axis=0)
-    common = Image.fromarray(copies[np.newaxis]).quantize(COMMON, dither=Image.Dither.NONE)
-    chosen = np.reshape(common.getpalette() or [], (-1, 3))[:COMMON].astype(float)
-    missed = ((mean[:, np.newaxis] - chosen) ** 2).sum(axis=2).min(axis=1)
-    # ends: as many colours as a palette gets
-    for _ in range(RARE):
-        rare = mean[np.argmax(missed * weight)]
-        chosen = np.vstack([chosen, rare])
-        missed = np.minimum(missed, ((mean - rare) ** 2).sum(axis=1))
-    palette = Image.new("P", (1, 1))
-    palette.putpalette(np.round(chosen).astype(np.uint8).tobytes())
-    return palette
 
 
 def _webp(image: Image.Image, *, lossless: bool, quality: int, method: int) -> bytes:

@@ -1,16 +1,12 @@
-"""What the page for reviewers shows, as plain typed data: stamp, totals, findings, items, claims.
+"""What the page for reviewers says of a run, and the rows behind a claim.
 
-`dpnoise_papers.review.report` fills it from a run; the templates only write it out. The stamp is
-read from `results/provenance.json`; what that file does not say reads 'not recorded'.
-
-A claim stands with the rows of the result table that it was judged by.
+The stamp is read from `results/provenance.json`; what that file does not say reads 'not recorded'.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,151 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from markupsafe import Markup
 
     from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Claim
-    from dpnoise_papers.data.registry import Credit
-    from dpnoise_papers.review.documents import Choice, Picture
-    from dpnoise_papers.review.making import Cost, Place
 
 
-Counts = dict[str, int]  # how often each verdict occurs, in the order of the legend
 UNKNOWN = "not recorded"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClaimView:
-    """One claim: what is printed where, ours, the verdict and what it rests on.
-
-    `item` is its item as 'paper/item', `assumptions` are its own and `shared` those of its
-    paragraph, `error` is our standard error, `allowed` where a value would be reproduced, `soft`
-    that this is wide for what is printed, `corrected` what should have been printed, where a
-    correction holds.
-    """
-
-    id: str
-    paper: str
-    item: str
-    item_label: str
-    kind: str
-    where: str
-    quote: str
-    statement: str
-    assumptions: tuple[str, ...]
-    shared: tuple[str, ...]
-    printed: str
-    ours: str
-    error: str
-    allowed: str
-    soft: bool
-    corrected: str
-    verdict: str
-    reason: str
-    why: str
-    causes: tuple[str, ...]
-    bar: Markup | None
-    table: str
-    evidence: Evidence | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Making:
-    """How an item is made: functions with their places, settings, command, cost, files.
-
-    `files` are (words, address relative to the page, bytes).
-    """
-
-    functions: tuple[tuple[str, Place], ...]
-    settings: str
-    command: str
-    cost: Cost | None
-    files: tuple[tuple[str, str, int], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ItemView:
-    """One item: its figure and table, its claims, choices, and how it is made.
-
-    `made_by` is the item ('paper/item') that makes the table its claims are judged by, where this
-    is no item of the pipeline; `figure_of` the one whose figure stands beside the claims.
-    """
-
-    key: str
-    paper: str
-    label: str
-    group: str
-    caption: str
-    picture: Picture | None
-    figure_of: str
-    made_by: str
-    pages: tuple[Markup, ...]
-    claims: tuple[ClaimView, ...]
-    counts: Counts
-    choices: tuple[Choice, ...]
-    making: Making | None
-
-    @property
-    def assumptions(self) -> list[str]:
-        """What the paragraphs of its claims assume, each once."""
-        return list(dict.fromkeys(one for claim in self.claims for one in claim.shared))
-
-
-@dataclass(frozen=True, kw_only=True)
-class CauseView:
-    """One cause with its evidence, and the claims that it explains by verdict and item."""
-
-    id: str
-    paper: str
-    finding: Markup
-    evidence: Markup
-    counts: Counts
-    items: tuple[tuple[str, str, tuple[ClaimView, ...]], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindingView:
-    """One of the findings that users must know."""
-
-    title: str
-    text: Markup
-    shows: tuple[tuple[str, str], ...]
-    causes: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperView:
-    """One paper: counts of what it prints, and its items by group."""
-
-    id: str
-    counts: Counts
-    groups: tuple[tuple[str, tuple[ItemView, ...]], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """The whole page; `others` are kind, paper and counts of what the papers do not print.
-
-    `lead` is the account of all verdicts in three sentences, as README has it.
-    `credits` are the attributions of the data.
-    """
-
-    lead: str
-    stamp: Stamp
-    papers: tuple[PaperView, ...]
-    totals: Counts
-    others: tuple[tuple[str, str, Counts], ...]
-    findings: tuple[FindingView, ...]
-    causes: tuple[CauseView, ...]
-    verdicts: dict[str, str]
-    kinds: dict[str, str]
-    notes: tuple[str, ...]
-    credits: tuple[Credit, ...]
-
-    @property
-    def items(self) -> list[ItemView]:
-        """Items of all papers, in the order of the page."""
-        return [item for paper in self.papers for _, group in paper.groups for item in group]
 
 
 class Stamp(NamedTuple):
@@ -208,6 +65,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
 def stamp(provenance: dict[str, Any], seed: int, datasets: pd.DataFrame | None) -> Stamp:
     """Stamp of a run; `datasets` is `results/datasets.csv`."""
     machine = provenance.get("machine") or {}
+    rows = [] if datasets is None else datasets.astype(object).fillna("").to_dict("records")
     revision = str(provenance.get("revision") or UNKNOWN)
     short = revision[:12] if len(revision) == 40 else revision
     modified = " with uncommitted changes" if provenance.get("modified") else ""
@@ -223,7 +81,7 @@ def stamp(provenance: dict[str, Any], seed: int, datasets: pd.DataFrame | None) 
     changed = provenance.get("settings_changed")
     return Stamp(
         facts=facts,
-        data=_data(provenance.get("data") or {}, datasets),
+        data=[(r["name"], r["status"], r["fingerprint"] or r["reason"]) for r in rows],
         settings=None if changed is None else [_change(one) for one in changed],
         packages=sorted((str(k), str(v)) for k, v in (provenance.get("packages") or {}).items()),
     )
@@ -232,19 +90,6 @@ def stamp(provenance: dict[str, Any], seed: int, datasets: pd.DataFrame | None) 
 def _change(change: dict[str, Any]) -> tuple[str, str, str]:
     """A changed setting: its name, the paper's value and that of the run."""
     return change["setting"], _plain(change.get("paper")), _plain(change.get("run"))
-
-
-def _data(
-    recorded: dict[str, dict[str, Any]], datasets: pd.DataFrame | None
-) -> list[tuple[str, str, str]]:
-    """Name, status and fingerprint (or the reason why there is none) of each data set."""
-    if datasets is not None and len(datasets):
-        rows = datasets.astype(object).fillna("").astype(str).to_dict("records")
-        return [(r["name"], r["status"], r["fingerprint"] or r["reason"]) for r in rows]
-    return [
-        (name, str(one.get("status", "")), str(one.get("fingerprint") or ""))
-        for name, one in sorted(recorded.items())
-    ]
 
 
 def _plain(value: object) -> str:
@@ -269,6 +114,11 @@ class Evidence(NamedTuple):
     rows: list[list[str]]
     deciding: set[int]
     omitted: int
+
+    @property
+    def numbered(self) -> list[list[object]]:
+        """Rows, each with its line in front."""
+        return [[line, *row] for line, row in zip(self.lines, self.rows, strict=True)]
 
 
 def evidence(

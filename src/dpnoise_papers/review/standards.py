@@ -112,77 +112,47 @@ def crate(config: Section) -> dict[str, Any]:
     inputs = [_input(name, digest, own) for name, digest in sorted(read.items())]
     inputs += _data_sets(record.get("data") or {})
     inputs += _settings(record)
-    workflow = _workflow(record, own)
+    packages, revision, date = record.get("packages") or {}, record["revision"], record["date"]
+    ours = {"author": {"@id": "#author"}, "license": {"@id": _LICENSE}}
+    kinds = ["SoftwareSourceCode", "ComputationalWorkflow"]
+    workflow = {  # a file of the crate where that lies at the top of the repository
+        "@id": "Snakefile" if own else "#Snakefile", "@type": ["File", *kinds] if own else kinds,
+        "name": "Snakefile of dpnoise", "version": revision,
+        "programmingLanguage": {"@id": _SNAKEMAKE}, **ours,
+        "softwareRequirements": {"@id": "#dpnoise"},
+    }  # fmt: skip
     parts = [one for one in (workflow, *inputs, *files) if "File" in one["@type"]]
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": "Results of dpnoise",
-        "description": "Tables and figures of three papers on noise for differential privacy, "
-        f"recomputed at revision {record['revision']}",
-        "datePublished": record["date"],
-        "license": {"@id": _LICENSE},
-        "author": {"@id": "#author"},
-        "mainEntity": {"@id": workflow["@id"]},
-        "hasPart": [{"@id": one["@id"]} for one in parts],
-        "mentions": [{"@id": "#run"}],
-    }
-    about = {
-        "@id": METADATA,
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-        "about": {"@id": "./"},
-    }
-    run = {
-        "@id": "#run",
-        "@type": "CreateAction",
-        "name": "make reproduce",
-        "endTime": record["date"],
-        "instrument": {"@id": workflow["@id"]},
-        "object": [{"@id": one["@id"]} for one in inputs],
-        "result": [{"@id": one["@id"]} for one in files],
-        "description": f"{record['machine']['system']}, {record['machine']['cpu']}",
-    }
-    packages = record.get("packages") or {}
-    software = {
-        "@id": "#dpnoise",
-        "@type": "SoftwareApplication",
-        "name": "dpnoise",
-        "softwareVersion": record["revision"],
-        "author": {"@id": "#author"},
-        "license": {"@id": _LICENSE},
-        "softwareRequirements": [f"{name} {found}" for name, found in sorted(packages.items())],
-    }
-    language = {
-        "@id": _SNAKEMAKE,
-        "@type": "ComputerLanguage",
-        "name": "Snakemake",
-        "url": "https://snakemake.github.io",
-        "version": packages.get("snakemake", "not recorded"),
-    }
-    author = {"@id": "#author", "@type": "Organization", "name": AUTHOR}
-    license_ = {"@id": _LICENSE, "@type": "CreativeWork", "name": "MIT License"}
-    context = [author, license_, language, software, workflow]
-    return {"@context": CONTEXT, "@graph": [about, root, run, *context, *inputs, *files]}
+    graph = [
+        {"@id": METADATA, "@type": "CreativeWork",
+         "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}, "about": {"@id": "./"}},
+        {"@id": "./", "@type": "Dataset", "name": "Results of dpnoise",
+         "description": "Tables and figures of three papers on noise for differential privacy, "
+         f"recomputed at revision {revision}", "datePublished": date, **ours,
+         "mainEntity": {"@id": workflow["@id"]}, "hasPart": _ids(parts),
+         "mentions": [{"@id": "#run"}]},
+        {"@id": "#run", "@type": "CreateAction", "name": "make reproduce", "endTime": date,
+         "instrument": {"@id": workflow["@id"]}, "object": _ids(inputs), "result": _ids(files),
+         "description": f"{record['machine']['system']}, {record['machine']['cpu']}"},
+        {"@id": "#author", "@type": "Organization", "name": AUTHOR},
+        {"@id": _LICENSE, "@type": "CreativeWork", "name": "MIT License"},
+        {"@id": _SNAKEMAKE, "@type": "ComputerLanguage", "name": "Snakemake",
+         "url": "https://snakemake.github.io",
+         "version": packages.get("snakemake", "not recorded")},
+        {"@id": "#dpnoise", "@type": "SoftwareApplication", "name": "dpnoise",
+         "softwareVersion": revision, **ours,
+         "softwareRequirements": [f"{name} {found}" for name, found in sorted(packages.items())]},
+        workflow,
+    ]  # fmt: skip
+    return {"@context": CONTEXT, "@graph": [*graph, *inputs, *files]}
+
+
+def _ids(entities: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """References to some entities."""
+    return [{"@id": one["@id"]} for one in entities]
 
 
 def _is_that_of(name: str, digest: str) -> bool:
     return Path(name).is_file() and file_digest(name) == digest
-
-
-def _workflow(record: dict[str, Any], own: bool) -> dict[str, Any]:
-    """Entity of the workflow, a file of the crate where that lies at the top of the repository."""
-    kinds = ["SoftwareSourceCode", "ComputationalWorkflow"]
-    return {
-        "@id": "Snakefile" if own else "#Snakefile",
-        "@type": ["File", *kinds] if own else kinds,
-        "name": "Snakefile of dpnoise",
-        "version": record["revision"],
-        "programmingLanguage": {"@id": _SNAKEMAKE},
-        "author": {"@id": "#author"},
-        "license": {"@id": _LICENSE},
-        "softwareRequirements": {"@id": "#dpnoise"},
-    }
 
 
 def _input(name: str, digest: str, own: bool) -> dict[str, Any]:
@@ -221,15 +191,8 @@ def _settings(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Entities of the seed and of the settings that are not the papers'."""
     named = [("seed", record.get("seed", "not recorded"))]
     named += [(one["setting"], one["run"]) for one in record.get("settings_changed") or []]
-    return [
-        {
-            "@id": f"#setting-{quote(name)}",
-            "@type": "PropertyValue",
-            "name": name,
-            "value": str(value),
-        }
-        for name, value in named
-    ]
+    return [{"@id": f"#setting-{quote(name)}", "@type": "PropertyValue", "name": name,
+             "value": str(value)} for name, value in named]  # fmt: skip
 
 
 def write_crate(config: Section) -> Path:

@@ -1,1 +1,1 @@
-"""A run as a whole: its settings, targets, surroundings, time left and the origin of its files."""
+"""A run as a whole: what came out of it, and from what."""

@@ -40,17 +40,15 @@ def compare(
     for name in sorted(before | after):
         if any(fnmatch(name, pattern) for pattern in (PROVENANCE, *ignore)):
             found.ignored.append(name)
-        elif name not in before or name not in after:
-            found.differing[name] = ["new" if name in after else "missing"]
-        elif (Path(old) / name).read_bytes() == (Path(new) / name).read_bytes():
-            found.same.append(name)
+        elif how := _differences(Path(old, name), Path(new, name)):
+            found.differing[name] = how
         else:
-            found.differing[name] = _differences(Path(old) / name, Path(new) / name)
+            found.same.append(name)
     return found
 
 
 def _files(folder: Path) -> set[str]:
-    """Paths of all files below a folder."""
+    """Paths of all files below a folder, but hidden ones."""
     if not folder.is_dir():
         raise ValueError(f"compare: no folder {folder}")
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
@@ -58,12 +56,16 @@ def _files(folder: Path) -> set[str]:
 
 
 def _differences(old: Path, new: Path) -> list[str]:
-    """Words on how two files with different bytes differ."""
+    """Words on how two files differ, none if they do not."""
+    if not (old.is_file() and new.is_file()):
+        return ["missing" if old.is_file() else "new"]
+    if old.read_bytes() == new.read_bytes():
+        return []
     if old.suffix != ".csv":
         return ["other bytes"]
     try:
         before, after = (pd.read_csv(p, dtype=str, keep_default_na=False) for p in (old, new))
-    except (ValueError, OSError):  # pandas' ParserError and UnicodeDecodeError included
+    except ValueError:  # pandas' ParserError and UnicodeDecodeError included
         return ["other bytes, not readable as a table"]
     words = [f"column {name!r} is missing" for name in before if name not in after]
     words += [f"column {name!r} is new" for name in after if name not in before]

@@ -9,6 +9,7 @@ file that is not what provenance.json says.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,8 +22,6 @@ from dpnoise_papers.run.provenance import PROVENANCE, differing
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
     from dpnoise_papers.steps import Run
 
@@ -47,16 +46,19 @@ def outcome(run: Run, snapshot: str | os.PathLike[str] = "docs/snapshot") -> Out
     if not (results / "verdicts.csv").is_file():
         raise ValueError(f"outcome: no verdicts in {results}: `make reproduce` makes them")
     verdicts = read_texts(results / "verdicts.csv")
-    provenance = _json(results / PROVENANCE)
     own = verdicts[verdicts["kind"] == "printed"]
     counts = own["verdict"].value_counts()
     told = [f"{counts[word]} {word}" for word in LEGEND if word in counts]
     if REPRODUCED in counts:
         forms = own["form"][own["verdict"] == REPRODUCED].value_counts()
         told[0] += f" ({', '.join(f'{forms[form]} {form}s' for form in FORMS if form in forms)})"
-    empty = list(own["id"][(own["reason"] == NOT_RUN) & (own["optional"] == "no")])
-    lines = [f"no value to judge: {', '.join(empty)}"] if empty else []
-    parts = [f"{len(own)} assertions printed: {', '.join(told)}; {_told(own)}"]
+    kinds = kinds_of_findings(own)
+    some = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    found = f"findings: {sum(kinds.values())}" + (f" ({some})" if some else "")
+    parts = [f"{len(own)} assertions printed: {', '.join(told)}; {found}"]
+    empty = own["id"][(own["reason"] == NOT_RUN) & (own["optional"] == "no")]
+    lines = [f"no value to judge: {', '.join(empty)}"] if len(empty) else []
+    lacking, other = run.no_data(), differing(results, run.told())
     if run.changed:
         parts.append(
             "settings are not the papers', so that nothing is compared with the recorded run"
@@ -70,21 +72,13 @@ def outcome(run: Run, snapshot: str | os.PathLike[str] = "docs/snapshot") -> Out
         words = f"{len(different)} {differ} from the recorded run"
         if different:
             named = [*list(different)[:_NAMED], *(["..."] if len(different) > _NAMED else [])]
-            why = _reason(provenance, _json(snapshot / RUN), run.no_data())
+            why = _reason(_json(results / PROVENANCE), _json(snapshot / RUN), lacking)
             words += f" ({', '.join(named)}), likely reason: {why}"
         parts.append(words)
-    lacking, other = run.no_data(), differing(results, run.told())
     if other:
         parts.append(f"{len(other)} file(s) DIFFER from {PROVENANCE}: {'; '.join(other)}. Delete "
                      "them and run again")  # fmt: skip
     return Outcome([*lines, *lacking, "; ".join(parts)], int(bool(other or lacking)))
-
-
-def _told(verdicts: pd.DataFrame) -> str:
-    """Findings in words."""
-    kinds = kinds_of_findings(verdicts)
-    parts = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
-    return f"findings: {sum(kinds.values())}" + (f" ({parts})" if parts else "")
 
 
 def _reason(run: Mapping[str, Any], recorded: Mapping[str, Any], lacking: Sequence[str]) -> str:
@@ -92,23 +86,20 @@ def _reason(run: Mapping[str, Any], recorded: Mapping[str, Any], lacking: Sequen
     found = [f"no data ({len(lacking)} set(s))"] if lacking else []
     if run.get("modified"):
         found.append("sources that are not those of the commit")
-    cpus = [one.get("machine", {}).get("cpu", "unknown") for one in (run, recorded)]
-    if cpus[0] != cpus[1]:
-        found.append(f"other processor ({cpus[0]}, recorded {cpus[1]})")
+    cpu, known = (one.get("machine", {}).get("cpu", "unknown") for one in (run, recorded))
+    if cpu != known:
+        found.append(f"other processor ({cpu}, recorded {known})")
     packages, before = (one.get("packages", {}) for one in (run, recorded))
-    other = [
-        f"{name} {packages.get(name, 'none')}, recorded {before.get(name, 'none')}"
-        for name in sorted({*packages, *before})
-        if packages.get(name) != before.get(name)
-    ]
-    found += [f"other versions ({'; '.join(other)})"] if other else []
+    pairs = {name: (packages.get(name, "none"), before.get(name, "none"))
+             for name in sorted({*packages, *before})}  # fmt: skip
+    if other := [f"{one} {a}, recorded {b}" for one, (a, b) in pairs.items() if a != b]:
+        found.append(f"other versions ({'; '.join(other)})")
     return "; ".join(found) or "none is known, so that this is worth a report"
 
 
 def _json(path: Path) -> dict[str, Any]:
     """Content of a JSON file, or nothing where there is none that can be read."""
-    try:
+    content = None
+    with suppress(OSError, ValueError):
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
     return content if isinstance(content, dict) else {}

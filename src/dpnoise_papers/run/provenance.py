@@ -42,18 +42,16 @@ def as_json(
 
     `told` has the item of each file, `run` what else is known, `logs` what each job made.
     """
-    commit, modified = revision()
     # The newest last: a job of an older version may have made a file that another makes now.
     written = sorted(Path(logs).rglob("*.log"), key=lambda log: log.stat().st_mtime_ns)
     found = (_MADE.findall(log.read_text(encoding="utf-8")) for log in written)
     made = {path: (digest, settings) for lines in found for digest, settings, path in lines}
-    record: dict[str, Any] = {"revision": commit, "modified": modified, **stamp(), **run}
-    record["data"] = {
-        path.stem: {key: one[key] for key in ("status", "fingerprint")}
-        for path in sorted(Path(PREPARED).rglob("*.json"))
-        if (one := json.loads(path.read_text(encoding="utf-8")))
-    }
     read = (*Path("published").glob("*.*"), *Path(PREPARED).rglob("*.npz"))
+    commit, modified = revision()
+    record: dict[str, Any] = {"revision": commit, "modified": modified, **stamp(), **run}
+    record["data"] = {path.stem: {key: one[key] for key in ("status", "fingerprint")}
+                      for path in sorted(Path(PREPARED).rglob("*.json"))
+                      if (one := json.loads(path.read_text(encoding="utf-8")))}  # fmt: skip
     record["inputs"] = {path.as_posix(): file_digest(path) for path in sorted(read)}
     record["files"] = {}
     for path in sorted(files):
@@ -90,47 +88,35 @@ def revision(root: str = ".") -> tuple[str, bool]:
 
     Without one, the version of the package and False.
     """
-    try:
-        if Path(_git(root, "rev-parse", "--show-toplevel").strip()) == Path(root).resolve():
-            commit = _git(root, "rev-parse", "HEAD").strip()
-            return commit, bool(_git(root, "status", "--porcelain", "--", *_SOURCES))
-    except (OSError, subprocess.SubprocessError):
-        pass
+    command = ["git", "--no-optional-locks", "--git-dir=.git", "--work-tree=.", "status",
+               "--porcelain=v2", "--branch", "--", *_SOURCES]  # fmt: skip
+    with suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(  # noqa: S603 - fixed words, and git only reads
+            command, cwd=root, check=True, capture_output=True, text=True, timeout=30
+        ).stdout
+        if commit := re.search(r"(?m)^# branch.oid ([0-9a-f]{40})", told):
+            return commit[1], bool(re.search(r"(?m)^[^#]", told))
     return __version__, False
-
-
-def _git(root: str, *arguments: str) -> str:
-    """Output of a git command that only reads."""
-    return subprocess.run(  # noqa: S603 - fixed words
-        ["git", "--no-optional-locks", "-C", root, *arguments],  # noqa: S607 - the user's git
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=30,
-    ).stdout
 
 
 def stamp() -> dict[str, Any]:
     """Date, machine and versions of packages of this process."""
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {
-            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "cpu": processor(),
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-        },
-        "packages": _packages(),
+    machine = {
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu": processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
     }
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"date": date, "machine": machine, "packages": _packages()}
 
 
 def processor() -> str:
     """Model of the processor, or what is known of it."""
-    try:
-        found = re.search(r"(?m)^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text())
-    except OSError:
-        found = None
-    return found[1] if found else platform.processor() or platform.machine()
+    with suppress(OSError):
+        if found := re.search(r"(?m)^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text()):
+            return found[1]
+    return platform.processor() or platform.machine()
 
 
 def _packages() -> dict[str, str]:

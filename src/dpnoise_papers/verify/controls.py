@@ -1,15 +1,13 @@
-"""Negative controls: each claim and each cell behind it is changed, and the verdict has to change.
+"""Negative controls: the cells behind each claim are changed, and its verdict has to change.
 
-A check that agrees whatever it is shown proves nothing. What is printed is moved beyond the band in
-which it holds, an order is turned round, cells are moved to the other side; where a claim does not
-hold, everything is moved to where it would. Verdicts that stay as they are have to be explained in
-`published/constant-verdicts.yaml`.
+A check that agrees whatever it is shown proves nothing. Cells are moved to where the claim fails;
+where it does not hold, all are moved to where it would. Verdicts that stay as they are have to be
+explained in `published/constant-verdicts.yaml`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,17 +39,16 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpnoise_papers.claims.interval import Band
-    from dpnoise_papers.claims.model import Claim, Condition, Printed
+    from dpnoise_papers.claims.model import Claim, Condition
 
 REASONS = "constant-verdicts.yaml"
 CELLS = 12  # of one claim, beside the deciding one
-_REVERSED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _NOTES = ("data_note", "equal_by_construction")  # columns that decide a verdict by themselves
 _OPEN = ("_least", "_greatest", "_low", "_high", "_se")  # beside a column: they widen its band
 
 
 class Control(NamedTuple):
-    """One change of a claim: what was changed, and the verdict before and after."""
+    """One change of cells: what was changed, and the verdict before and after."""
 
     claim: str
     change: str
@@ -103,8 +100,6 @@ def _of_claim(
     before = _verdict(claim, table)
     if before in (NOT_RUN, EQUAL) or band is None:
         return
-    for change, other in _changed(claim, before, band):
-        yield Control(claim.id, change, before, _verdict(other, table))
     if before not in CORRECTED.values():
         for change, cells in _moved(claim, table, before, band, rng):
             yield Control(claim.id, change, before, _verdict(claim, cells))
@@ -131,42 +126,6 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> str:
     found = judge([claim], {claim.result: table}).iloc[0]
     is_open = found["verdict"] in (COMPATIBLE, DEPENDS) and found["reason"] != EQUAL
     return UNDECIDED if is_open else str(found["reason"])
-
-
-def _changed(claim: Claim, before: str, band: Band) -> Iterator[tuple[str, Claim]]:
-    """The claim with another printed number, or with its order turned round."""
-    if claim.relation and before == REPRODUCED:
-        rivals = tuple(
-            (words, dataclasses.replace(other, relation=_REVERSED[claim.relation]))
-            for words, other in claim.alternatives
-        )
-        other = dataclasses.replace(claim, relation=_REVERSED[claim.relation], alternatives=rivals)
-        yield "its order turned round", other
-    field = "corrected" if before in CORRECTED.values() else "printed"
-    text: Printed | None = getattr(claim, field)
-    if text is None or claim.alternatives or (claim.relation and before == UNDECIDED):
-        return
-    to = band.value if before == DIFFERS else _beyond(claim, before, band)
-    moved = dataclasses.replace(text, text=f"{to:.12g}", value=to)
-    changed = dataclasses.replace(
-        claim,
-        printed=claim.printed if field == "corrected" else moved,
-        corrected=moved if field == "corrected" else claim.corrected,
-    )
-    yield f"{to:.6g} for {text.text}", changed
-
-
-def _beyond(claim: Claim, before: str, band: Band) -> float:
-    """A number just beyond the band in which our value has the verdict that it has."""
-    if claim.relation:
-        reach = max(abs(end - band.printed) for end in band.allowed if math.isfinite(end))
-        down = -1.0 if claim.relation.startswith("<") else 1.0
-        return band.value + down * (
-            1.5 * reach + 0.01 * max(abs(band.value), abs(band.printed), 1e-3)
-        )
-    if before == UNDECIDED:  # open choices may reach further to the other side
-        return band.value + 20.0 * (band.clear[1] - band.printed) + 100.0 * abs(band.value)
-    return band.value + 1.5 * (band.allowed[1] - band.printed) + 1e-9 * abs(band.value)
 
 
 def _moved(

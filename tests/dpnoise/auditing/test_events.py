@@ -1,6 +1,7 @@
 """Events on the lattice of outputs, and wrong samplers that an audit must find."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_the_frequencies_by_which_events_are_chosen_are_those_of_the_events():
                 continue
             counts = event.counts(runs, runs)
             assert counts == (some.hits[0][place], some.hits[1][place])
-            other = some.event(place, swapped=True)
+            other = replace(event, swapped=True)
             assert other.counts(runs, runs) == counts[::-1]
             assert event.words(()) == other.words(())
     assert kinds == {BitEvent, SeenEvent, StepEvent}
@@ -191,16 +192,4 @@ def test_noise_on_the_integers_is_not_accused(noise):
         lambda size, rng, centre=centre: centre + noise.rvs(size, rng) for centre in (0, 1)
     )
     found = audit_sampler(first, second, epsilon=2.0, delta=1e-3, size=60_000, confidence=0.9999)
-    assert not found.contradicted, found.reason
-
-
-def test_opendp_is_not_accused():
-    dp = pytest.importorskip("opendp.prelude")
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
-    laplace = dp.m.make_laplace(*space, scale=1.0)
-    first, second = (
-        lambda size, _, centre=centre: np.array(laplace([centre] * size)) for centre in (0.1, 1.1)
-    )
-    found = audit_sampler(first, second, epsilon=1.0, size=20_000, confidence=0.9999)
     assert not found.contradicted, found.reason

@@ -8,7 +8,6 @@ from scipy import stats
 
 from dpnoise import audit_sampler, epsilon_at
 from dpnoise.noise import DiscreteLaplace, Gaussian, Laplace
-from dpnoise.privacy.gaussian import gaussian_log_delta
 from repeated_runs import audited_runs
 
 DELTA = 1e-3
@@ -83,16 +82,6 @@ def test_the_bound_comes_close_to_the_truth(scale):
     assert 0.93 / scale - 0.02 < found.epsilon <= 1.0 / scale
 
 
-def test_gaussian_noise_shows_most_of_its_epsilon_beside_delta():
-    delta = 0.01
-    true = float(epsilon_at(Gaussian(1.0), 1.0, delta))
-    found = audit_sampler(*shifted(Gaussian(1.0)), delta=delta, size=200_000)
-    assert 0.85 * true < found.epsilon <= true
-    assert audit_sampler(
-        *shifted(Gaussian(1.0)), delta=delta, epsilon=0.9 * true, size=200_000
-    ).contradicted
-
-
 def test_all_bounds_of_one_audit_hold_together_and_fall_with_delta_and_epsilon():
     found = audit_sampler(*shifted(Gaussian(1.0)), delta=0.01, epsilon=1.0, size=50_000)
     deltas, epsilons = [0.0, 1e-4, 0.01, 0.1, 0.5, 1.0], [0.0, 0.1, 1.0, 5.0, 700.0]
@@ -104,18 +93,6 @@ def test_all_bounds_of_one_audit_hold_together_and_fall_with_delta_and_epsilon()
     assert found.epsilon == found.epsilon_at(0.01)
     assert found.advantage == pytest.approx(found.delta_at(0.0))
     assert 1 <= len(found.events) <= 3
-
-
-def test_more_outputs_prove_more():
-    sizes = (400, 4000, 40_000)
-    found = [
-        np.median([
-            audit_sampler(*shifted(Laplace(1.0)), size=size, seed=seed).epsilon
-            for seed in range(5)
-        ])
-        for size in sizes
-    ]  # fmt: skip
-    assert found == sorted(found)
 
 
 def test_discrete_outputs_are_judged_by_their_ties():
@@ -220,21 +197,6 @@ def test_laplace_noise_shows_nearly_its_epsilon_and_never_more():
     assert sum(one.epsilon > 1.0 for one in found) <= 1
     assert np.median([one.epsilon for one in found]) > 0.75
     assert audited_runs(laplace(0.5), 0, 1, seed=stream(0), **settings).contradicted
-
-
-def test_gaussian_noise_shows_most_of_its_delta():
-    mu, epsilon = 1.5, 0.5
-    true = math.exp(gaussian_log_delta(mu, epsilon))
-    settings = {"epsilon": epsilon, "seed": stream(1), "runs": 20_000, "confidence": 0.999}
-    found = audited_runs(
-        lambda x, rng: on_a_grid(rng.normal(x, size=1)), 0.0, mu, delta=true, **settings
-    )
-    assert not found.contradicted
-    assert 0.9 * true < found.delta_at(epsilon) <= true
-    settings["seed"] = stream(2)
-    assert audited_runs(
-        lambda x, rng: rng.normal(x, size=1), 0.0, mu, delta=0.9 * true, **settings
-    ).contradicted
 
 
 SETTINGS = {"epsilon": 1.0, "delta": DELTA, "runs": 300}

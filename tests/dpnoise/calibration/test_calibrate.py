@@ -10,7 +10,6 @@ import pytest
 from dpnoise import (
     FlippedHuber,
     Huber,
-    Laplace,
     OffsetSymmetricGaussian,
     Staircase,
     Subbotin,
@@ -68,14 +67,6 @@ def test_huber_variance_at_fixed_tails_grows_with_the_centre():
     assert variance[0] == pytest.approx(2.0, rel=1e-6)
 
 
-def test_laplace_profile_in_closed_form():
-    for epsilon, delta in [(0.3, 1e-6), (2.0, 0.4), (0.0, 0.1)]:
-        found = calibrate("laplace", epsilon=epsilon, delta=delta)
-        closed = -math.expm1(0.5 * (epsilon - 1.0 / found.noise.beta))
-        assert closed <= delta
-        assert closed == pytest.approx(delta, rel=1e-9)
-
-
 def test_pure_staircase_is_better_than_laplace():
     for epsilon in (0.1, 2.0, 9.0):
         found = calibrate("staircase", epsilon=epsilon, sensitivity=0.3)
@@ -88,50 +79,25 @@ def test_pure_staircase_is_better_than_laplace():
             assert exact_noise(found.noise).delta(shift, epsilon) < 1e-40
 
 
-def test_delta_is_an_upper_bound_of_the_vector_profile():
-    found = calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=30, sensitivity=0.1)
-    profile = vector_profile(found.noise, 0.1, 1.0, copies=30)
-    assert profile.lower <= found.delta <= 1e-6
-
-
-def test_laplace_noise_is_what_the_pure_budget_gives():
-    assert calibrate("laplace", epsilon=0.5).noise == Laplace(2.0)
-
-
 BAD = [
     ({"family": "cauchy"}, "family: expected one of gaussian, .*got 'cauchy'"),
-    ({"family": 3}, "family: expected one of .*got 3"),
-    ({"family": int}, "family: expected one of .*int"),
     ({"epsilon": -1.0}, "epsilon: .*got -1.0"),
-    ({"epsilon": math.nan}, "epsilon: .*got nan"),
-    ({"epsilon": "1"}, "epsilon: .*got '1'"),
     ({"delta": 1.0}, "delta: .*got 1.0"),
-    ({"delta": -1e-9}, "delta: .*got -1e-09"),
     ({"delta": 1e-310}, "delta: expected 0 or at least 1e-300"),
     ({"sensitivity": 0.0}, "sensitivity: .*got 0.0"),
     ({"dimension": 0}, "dimension: expected a whole number of at least 1, at most 1e.150, got 0"),
-    ({"dimension": 2.5}, "dimension: .*got 2.5"),
     ({"method": "magic"}, "method: expected .*'exact'.*got 'magic'"),
     ({"family": "gaussian", "method": "grid"}, "method: expected 'exact' for gaussian"),
-    ({"family": "huber", "method": "sufficient"}, "method: expected 'exact' for huber"),
     ({"delta": 0.0}, "delta: expected more than 0 for flipped-huber"),
-    ({"family": "truncated-laplace", "delta": 0.0}, "delta: expected more than 0 for truncated"),
     ({"family": "laplace", "delta": 0.0, "epsilon": 0.0}, "epsilon: expected more than 0"),
     ({"family": "staircase", "epsilon": 0.0}, "epsilon: expected more than 0 for staircase"),
     ({"epsilon": 0.0, "delta": 1e-9}, "epsilon, delta: expected one of at least 1e-07 times"),
-    ({"epsilon": 1e-5, "dimension": 1000}, "epsilon, delta: expected one of at least"),
     ({"family": "staircase", "epsilon": 800.0}, "epsilon / dimension: "),
     ({"method": "sufficient", "epsilon": 0.0}, "epsilon: expected more than 0 for Theorem 8"),
     ({"family": "subbotin", "dimension": 3}, "dimension: expected 1 for subbotin"),
     ({"box": ((0, 1), (1, 2))}, "box: expected None unless the method is 'grid'"),
-    ({"resolution": (5, 5)}, "resolution: expected None unless the method is 'grid'"),
     ({"method": "grid", "box": ((1, 0), (1, 2))}, "box: expected .*got"),
-    ({"method": "grid", "box": 5}, "box: expected .*got 5"),
-    ({"method": "grid", "box": ((0.0, math.inf), (1, 2))}, "box: expected .*got"),
-    ({"method": "grid", "box": ((math.nan, 1.0), (1, 2))}, "box: expected .*got"),
-    ({"method": "grid", "box": (("0", "1"), (1, 2))}, "box: expected .*got"),
     ({"method": "grid", "resolution": (5, 0)}, "resolution: expected two whole numbers"),
-    ({"method": "grid", "resolution": (10**9, 10**9)}, "resolution: .*at most .200000, 1000000."),
     (
         {"method": "grid", "resolution": (5000, 9), "dimension": 2},
         "at most .3000, 3000. for several",
@@ -141,15 +107,12 @@ BAD = [
         {"family": "laplace", "delta": 0.0, "epsilon": 1e-300},
         "epsilon: expected a scale K / epsilon",
     ),
-    ({"method": "grid", "resolution": 9}, "resolution: expected two whole numbers"),
 ]
 
 
 EXTREMES = [
     {"family": "laplace", "epsilon": 1e-300, "delta": 0.99, "dimension": 20},
     {"family": "truncated-laplace", "epsilon": 1e-7, "delta": 1.0 - 1e-12, "dimension": 50},
-    {"family": "laplace", "epsilon": 0.0, "delta": 1.0 - 1e-16, "dimension": 1000},
-    {"family": "offset-symmetric-gaussian", "epsilon": 710.0, "delta": 0.9, "dimension": 10**6},
     {"family": "flipped-huber", "epsilon": 1e-300, "delta": 0.5, "dimension": 10**6},
     {"family": "flipped-huber", "epsilon": 10.0, "delta": 1e-300, "dimension": 2},
     {
@@ -160,9 +123,7 @@ EXTREMES = [
         "sensitivity": 1e100,
     },
     {"family": "gaussian", "epsilon": 1e-300, "delta": 1e-300 * 1e294, "dimension": 3},
-    {"family": "staircase", "epsilon": 1e4, "delta": 0.9, "dimension": 100, "sensitivity": 0.3},
     {"family": "staircase", "epsilon": 3.0, "dimension": 10**9, "sensitivity": 1e100},
-    {"family": "laplace", "epsilon": 1e-4, "delta": 1e-50, "sensitivity": 1e-100},
     {"family": "huber", "epsilon": 1e-100, "delta": 0.999999, "dimension": 5},
     {"family": "flipped-huber", "epsilon": 5e-324, "delta": 1e-3},
     {"family": "staircase", "epsilon": 217.75498352996118, "sensitivity": 660316324947.482},
@@ -220,15 +181,6 @@ def test_a_dimension_of_another_type_is_named(dimension, method):
 def test_a_method_of_another_type_is_named(method):
     with pytest.raises(ValueError, match="method: expected 'exact'"):
         calibrate("flipped-huber", epsilon=1.0, delta=1e-3, method=method)
-
-
-def test_small_integers_of_numpy_are_dimensions():
-    settings = {"epsilon": 1.0, "delta": 0.1, "method": "grid", "box": ((1.0, 5.0), (1.0, 3.0))}
-    for dimension in (1, 2):
-        few = calibrate(
-            "flipped-huber", dimension=np.int8(dimension), resolution=(3, 3), **settings
-        )
-        assert few == calibrate("flipped-huber", dimension=dimension, resolution=(3, 3), **settings)
 
 
 MEMBERS = {

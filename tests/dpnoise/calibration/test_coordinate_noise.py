@@ -1,14 +1,13 @@
 """The noise of private coordinate descent: budgets, limits and orderings."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from dpnoise.calibration import coordinate_noise as module
 from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.noise import FlippedHuber, Laplace, Noise, flipped_huber_variance
+from dpnoise.noise import FlippedHuber, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from dpnoise.privacy.odometer.concentrated import zcdp
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp
@@ -62,53 +61,6 @@ def test_one_release_is_the_direct_computation(epsilon, delta):
         best = min(best, FlippedHuber(alpha, math.sqrt(1 / (2 * eta))).var())
     flipped = calibrated("flipped-huber", epsilon, delta, 1, 1, grid=50)
     assert flipped.unit.var() == pytest.approx(best, rel=1e-12)
-
-
-@for_all(("epsilon", "delta"), BUDGETS)
-@for_all(("K", "L"), SHAPES)
-def test_mechanisms_are_ordered(epsilon, delta, K, L):
-    gaussian, flipped, tight = (calibrated(m, epsilon, delta, K, L) for m in MECHANISMS)
-    assert flipped.unit.var() <= gaussian.unit.var() * (1 + 1e-13)
-    assert tight.unit.var() < gaussian.unit.var()
-
-
-@mechanisms
-def test_noise_is_monotone(mechanism):
-    def falls(name, values):
-        spread = [calibrated(mechanism, **{name: value}).unit.var() for value in values]
-        return all(b <= a * (1 + 1e-12) for a, b in pairwise(spread))
-
-    assert falls("epsilon", [0.1, 0.5, 2.0, 10.0, 50.0])
-    assert falls("delta", [1e-12, 1e-6, 1e-3, 0.2])
-    assert falls("passes", [50, 20, 5, 2, 1])
-    assert falls("coordinates", [100, 8, 1])
-
-
-@mechanisms
-def test_passes_and_coordinates_are_exchangeable(mechanism):
-    one = calibrated(mechanism, coordinates=6, passes=2).unit
-    assert one.var() == pytest.approx(
-        calibrated(mechanism, coordinates=3, passes=4).unit.var(), rel=1e-12
-    )
-
-
-@for_all(("epsilon", "K", "L"), [(1.0, 1, 1), (5.0, 4, 1), (20.0, 3, 3)])
-def test_few_passes_tend_to_pure_laplace(epsilon, K, L):
-    """Towards xi = epsilon the composition is Laplace with beta = K L / epsilon."""
-    pure = Laplace(K * L / epsilon).var()
-    assert pure < calibrated("gaussian", epsilon, 1e-6, K, L).unit.var()
-    excess = [
-        calibrated("flipped-huber", epsilon, 1e-6, K, L, grid=grid).unit.var() / pure - 1
-        for grid in (10, 100, 1000, 100_000)
-    ]
-    assert all(b < a / 5 for a, b in pairwise(excess))
-    assert 0 < excess[-1] < 1e-3
-
-
-def test_many_passes_leave_the_gaussian():
-    result = calibrated("flipped-huber", 1.0, 1e-6, 20, 50)
-    assert result.unit.alpha == 0
-    assert result.unit.gamma == calibrated("gaussian", 1.0, 1e-6, 20, 50).unit.sigma
 
 
 def test_search_uses_the_variance_of_identical_noise():

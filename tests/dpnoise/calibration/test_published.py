@@ -77,23 +77,6 @@ def test_the_certificate_holds_where_epsilon_is_a_sum_of_atoms():
     assert vector_profile(tied, 1.0, 2.0, copies=2).log_upper >= other.log_lower
 
 
-def test_finer_grids_approach_the_optimum():
-    budget = {"epsilon": 0.3, "delta": 1e-6}
-    exact = calibrate("flipped-huber", **budget).variance
-    for resolution, excess in [((301, 101), 2e-2), ((1500, 500), 1e-3)]:
-        found = calibrate("flipped-huber", **budget, method="grid", resolution=resolution)
-        assert 0.0 <= found.variance / exact - 1.0 < excess
-
-
-@pytest.mark.parametrize("kind", KINDS.values())
-def test_density_at_each_quantile_falls_with_the_scale(kind):
-    """At a fixed alpha (theta) the noise grows in the dispersive order with gamma (rho)."""
-    levels = np.concatenate([np.geomspace(1e-6, 1.0, 40), np.linspace(1.0, 650.0, 400)])
-    noises = [kind(1.0, scale) for scale in np.geomspace(0.03, 1e3, 300)]
-    density = np.array([noise.logpdf(noise._magnitude(levels)) for noise in noises])
-    assert np.all(np.diff(density, axis=0) < 0.0)
-
-
 def test_first_private_place_by_halving():
     rng = np.random.default_rng(1)
     for length in (1, 2, 7, 64):

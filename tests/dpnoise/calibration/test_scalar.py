@@ -7,7 +7,6 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import special
 
 from dpnoise import (
     FlippedHuber,
@@ -50,10 +49,6 @@ BUDGETS = [
     (30.0, 0.1),
     (100.0, 1e-6),
 ]
-
-
-def laplace_variance(epsilon, delta):
-    return 2.0 / (epsilon - 2.0 * math.log1p(-delta)) ** 2
 
 
 def random_budgets(seed, count):
@@ -99,22 +94,6 @@ def test_no_random_shape_is_private_with_less_variance(family):
             assert privacy_profile(less, 1.0, epsilon) > delta, (epsilon, delta, noise)
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "subbotin", "huber"])
-def test_never_worse_than_the_limits_of_the_family(family):
-    for epsilon, delta in [*random_budgets(6, 6), (0.05, 1e-9)]:
-        found = calibrate(family, epsilon=epsilon, delta=delta)
-        limits = [laplace_variance(epsilon, delta)]
-        if family != "truncated-laplace":
-            limits.append(float(gaussian_sigma(epsilon, delta)) ** 2)
-        assert found.infimum <= min(limits) * (1.0 + 2e-10)
-
-
-def test_subbotin_just_beside_laplace():
-    found = calibrate("subbotin", epsilon=0.00527, delta=2.77e-6)
-    assert 1.004 < found.noise.p < 1.008
-    assert found.variance < 0.996 * laplace_variance(0.00527, 2.77e-6)
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_shape_of_a_dense_scan_is_private_with_less_variance(family):
     """At (1, 0.3) the least truncated Laplace noise is 3 % in shape from the kink."""
@@ -150,22 +129,6 @@ def test_kink_spends_delta_in_closed_form():
         assert FlippedHuber(shape * gamma, gamma).var() == pytest.approx(variance, rel=1e-12)
 
 
-def test_flipped_huber_regimes():
-    """The kink for most budgets, the Gaussian for small epsilon, Laplace noise for large."""
-    kink = calibrate("flipped-huber", epsilon=0.3, delta=1e-6)
-    assert kink.noise.alpha / kink.noise.gamma**2 == pytest.approx(0.3, rel=1e-9)
-    assert kink.attained
-    assert kink.variance < laplace_variance(0.3, 1e-6)
-    gaussian = calibrate("flipped-huber", epsilon=0.0, delta=0.01)
-    assert gaussian.variance == pytest.approx(gaussian_sigma(0.0, 0.01) ** 2, rel=1e-9)
-    between = calibrate("flipped-huber", epsilon=0.3, delta=0.2)
-    assert between.attained
-    assert between.variance < 0.999995 * gaussian_sigma(0.3, 0.2) ** 2
-    laplace = calibrate("flipped-huber", epsilon=10.0, delta=1e-8)
-    assert not laplace.attained
-    assert laplace.infimum == pytest.approx(laplace_variance(10.0, 1e-8), rel=1e-14)
-
-
 def test_truncated_laplace_is_the_closed_form_of_geng():
     """Bound (Delta / epsilon) log(1 + (e^epsilon - 1) / (2 delta)), while delta is small."""
     for epsilon, delta in [(0.3, 1e-6), (1.0, 1e-3), (0.01, 1e-9), (2.0, 1e-10)]:
@@ -173,45 +136,6 @@ def test_truncated_laplace_is_the_closed_form_of_geng():
         bound = 2.0 / epsilon * math.log1p(math.expm1(epsilon) / (2.0 * delta))
         assert found.noise.beta == pytest.approx(2.0 / epsilon, rel=1e-10)
         assert found.noise.bound == pytest.approx(bound, rel=1e-9)
-
-
-def test_another_scale_of_truncated_laplace_is_better_for_large_delta():
-    found = calibrate("truncated-laplace", epsilon=3.0, delta=0.3)
-    closed = TruncatedLaplace(1 / 3.0, math.log1p(math.expm1(3.0) / 0.6) / 3.0)
-    assert privacy_profile(closed, 1.0, 3.0) == pytest.approx(0.3, rel=1e-12)
-    assert found.variance < 0.99 * closed.var()
-
-
-def test_offset_gaussian_undercuts_laplace_beyond_the_box_of_the_paper():
-    """Its optimum is close to Laplace noise, at a theta that no grid of the paper reaches."""
-    found = calibrate("offset-symmetric-gaussian", epsilon=0.3, delta=1e-6)
-    assert found.attained
-    assert found.noise.theta > 150.0
-    assert 0.0 < 1.0 - found.variance / laplace_variance(0.3, 1e-6) < 1e-4
-
-
-def test_variances_at_the_budget_of_the_paper_are_consistent_with_closed_forms():
-    budget = {"epsilon": 0.3, "delta": 1e-6}
-    bound = math.log1p(math.expm1(0.3) / 2e-6)
-    truncated = 2.0 / 0.09 * special.gammainc(3.0, bound) / -math.expm1(-bound)
-    assert calibrate("truncated-laplace", **budget).variance == pytest.approx(truncated, rel=1e-9)
-    gaussian = calibrate("gaussian", **budget).variance
-    assert gaussian == pytest.approx(gaussian_sigma(0.3, 1e-6) ** 2, rel=1e-10)
-    assert truncated < calibrate("flipped-huber", **budget).variance < 2.0 / 0.09 < gaussian
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_variance_falls_with_the_budget_and_scales_with_the_sensitivity(family):
-    for delta in (1e-9, 0.05):
-        grid = [calibrate(family, epsilon=e, delta=delta).infimum for e in np.geomspace(0.05, 8, 9)]
-        assert np.all(np.diff(grid) < 0.0)
-    for epsilon in (0.1, 2.0):
-        grid = [
-            calibrate(family, epsilon=epsilon, delta=d).infimum for d in np.geomspace(1e-6, 0.5, 9)
-        ]
-        assert np.all(np.diff(grid) < 0.0)
-    one, many = (calibrate(family, epsilon=0.7, delta=1e-4, sensitivity=s) for s in (1.0, 1e5))
-    assert many.variance == pytest.approx(1e10 * one.variance, rel=1e-9)
 
 
 CASES = {
@@ -265,17 +189,6 @@ def test_variances_are_those_of_the_families(variance, make):
     shapes = np.geomspace(1e-4, 1e4, 60)
     expected = [make(b).var() for b in shapes]
     np.testing.assert_allclose(variance(shapes), expected, rtol=2e-13)
-
-
-def test_zero_offset_is_the_gaussian():
-    d, epsilon = np.array([1e-3, 0.5, 3.0]), np.array([1e-3, 0.5, 2.0])
-    a, _ = module.flipped_huber_log_delta(0.0, d, epsilon)
-    b, _ = module.offset_gaussian_log_delta(0.0, d, epsilon)
-    exact = [
-        float(exact_noise(FlippedHuber(0.0, 1.0)).log_delta(*c))
-        for c in zip(d, epsilon, strict=True)
-    ]
-    np.testing.assert_allclose([a, b], [exact, exact], rtol=1e-12)
 
 
 @dataclass(frozen=True)

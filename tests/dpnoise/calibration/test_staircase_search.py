@@ -72,17 +72,3 @@ def test_no_fall_of_integer_noise_is_better(epsilon, delta, size, dimension):
             other = DiscreteStaircase(less * found.noise.epsilon, size, r)
             if other.var() < found.variance * (1.0 - 1e-7):
                 assert vector_profile(other, size, epsilon, copies=dimension).lower > delta
-
-
-@pytest.mark.parametrize(("epsilon", "delta", "dimension"), [(1.0, 1e-6, 1), (2.0, 0.01, 30)])
-def test_integer_staircases_of_width_1_are_discrete_laplace_noise(epsilon, delta, dimension):
-    budget = {"epsilon": epsilon, "delta": delta, "dimension": dimension}
-    stairs, laplace = (calibrate(f"discrete-{name}", **budget) for name in ("staircase", "laplace"))
-    assert stairs.variance == pytest.approx(laplace.variance, rel=1e-6)
-
-
-def test_integer_noise_of_great_sensitivity_is_close_to_continuous_noise():
-    budget = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 10_000, "dimension": 4}
-    stairs, smooth = calibrate("discrete-staircase", **budget), calibrate("staircase", **budget)
-    assert stairs.variance == pytest.approx(smooth.variance, rel=1e-5)
-    assert stairs.certified_by == ("vector profile", "lattice")

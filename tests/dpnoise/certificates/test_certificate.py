@@ -30,7 +30,6 @@ from dpnoise import (
     Staircase,
     Subbotin,
     TruncatedLaplace,
-    allocate,
     best,
     calibrate,
     calibrate_joint,
@@ -87,26 +86,18 @@ PARTS = [
 ]
 FOUND = {
     "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
-    "laplace": (lambda: calibrate("laplace", epsilon=0.3, sensitivity=7.0, dimension=3), 0.0),
-    "laplace with delta": (lambda: calibrate("laplace", epsilon=1.0, delta=1e-9), 1e-9),
-    "staircase": (lambda: calibrate("staircase", epsilon=1.0, dimension=3), 0.0),
-    "flipped Huber": (lambda: calibrate("flipped-huber", epsilon=1.0, delta=1e-5), 1e-5),
-    "truncated": (lambda: calibrate("truncated-laplace", epsilon=1.0, delta=1e-6), 1e-6),
-    "integers": (lambda: calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6), 1e-6),
     "integers of a set": (
         lambda: calibrate(
-            "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
+            "discrete-gaussian",
+            epsilon=1.0,
+            delta=1e-6,
+            sensitivity=AtMost(3, of=9),
         ),
         1e-6,
     ),
     "K-norm": (lambda: calibrate_joint("k-norm", L2(1.0, of=3), epsilon=0.3), 0.0),
-    "radial": (
-        lambda: calibrate_joint("truncated-k-norm", AtMost(2, of=4), epsilon=1.0, delta=1e-3),
-        1e-3,
-    ),
     "box": (lambda: best([1.0, 0.1, 0.01], epsilon=1.0, delta=1e-6), 1e-6),
     "at most": (lambda: best(AtMost(3, of=12), epsilon=1.0, delta=1e-6), 1e-6),
-    "ball": (lambda: best(L2(1.0, of=40), epsilon=1.0, delta=1e-6), 1e-6),
 }
 
 
@@ -139,30 +130,17 @@ def changed(text, change):
 
 BAD = {
     "newer": (lambda c: c.update(format_version=2), "format_version: expected at most 1"),
-    "another format": (lambda c: c.update(format="x"), "format: expected 'dpnoise certificate'"),
-    "true as a version": (lambda c: c.update(format_version=True), "format_version: expected 1"),
-    "a key too many": (lambda c: c.update(note="x"), r"\['note'\] too many"),
     "a key missing": (lambda c: c.pop("relation"), "relation: expected"),
     "no relation": (lambda c: c.update(relation="swap"), "relation: expected .add-remove"),
-    "number for text": (lambda c: c.update(epsilon=1), "epsilon: expected a fraction"),
     "not in lowest terms": (lambda c: c.update(epsilon="2/2"), "epsilon: expected a fraction"),
-    "no double": (lambda c: c.update(epsilon="1/3"), "epsilon: expected a double"),
     "negative": (lambda c: c.update(epsilon="-1"), "epsilon: expected a finite number in"),
-    "by zero": (lambda c: c.update(epsilon="1/0"), "epsilon: expected a fraction"),
-    "text for a count": (lambda c: c.update(dimension="3"), "dimension: expected 3"),
     "another dimension": (lambda c: c.update(dimension=4), "dimension: expected 3"),
     "delta above 1": (lambda c: c["delta"].update(upper="2"), "delta: expected 0 <= lower"),
-    "delta a list": (lambda c: c.update(delta=[]), "delta: expected an object"),
-    "no accounts": (lambda c: c.update(certified_by=[]), "certified_by: expected a list"),
     "no noise": (lambda c: c.update(noise=None), "noise: expected noise of kind"),
-    "another noise": (lambda c: c["noise"].update(kind="cauchy"), "noise: expected noise of kind"),
     "no scale": (lambda c: c["noise"].update(sigma="0"), "noise: Gaussian noise: sigma"),
-    "a noise of a count": (lambda c: c["noise"].update(sigma=4), "noise: expected .*'sigma': '4'"),
     "a scale too many": (lambda c: c["noise"].update(mu="0"), "noise: expected the keys"),
     "no set": (lambda c: c.update(sensitivity="1"), "sensitivity: expected a set of kind"),
-    "a set of text": (lambda c: c["sensitivity"].update(of="3"), "sensitivity: L2 sensitivity: of"),
     "other accounts": (lambda c: c.update(certified_by=["me"]), "certified_by: expected"),
-    "a version of digits": (lambda c: c.update(package_version=1), "package_version: expected"),
 }
 
 
@@ -301,17 +279,6 @@ def test_the_set_counts_and_not_only_the_box_around_it():
     )
 
 
-def test_one_noise_for_each_coordinate():
-    scales = allocate([1.0, 0.5, 0.1], epsilon=1.0, delta=1e-6)
-    found = certify([Gaussian(s) for s in scales], [1.0, 0.5, 0.1], 1.0, relation="replace-one")
-    assert float(found.upper) == pytest.approx(1e-6, rel=1e-9)
-    noises = [Gaussian(2.0), Laplace(1.0)]
-    seen = vector_profile(noises, [1.0, 0.5], 1.0)
-    assert float(certify(noises, [1.0, 0.5], 1.0, relation="replace-one").upper) == pytest.approx(
-        float(seen.upper)
-    )
-
-
 def planted(certificate, **changes):
     return verify(replace(certificate, **changes))
 
@@ -330,11 +297,6 @@ def test_planted_faults_are_found():
     for fault in faults:
         with pytest.raises(CertificateError, match="derived again"):
             planted(tight, **fault)
-
-
-def test_more_noise_does_not_refute_the_upper_bound():
-    certificate = certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one")
-    assert planted(certificate, noise=Gaussian(5.0), lower=Fraction(0)).upper < certificate.upper
 
 
 def test_a_wanted_delta_is_stated_or_refused():
@@ -361,14 +323,6 @@ def test_every_problem_with_the_arguments_is_named():
         )
     with pytest.raises(ValueError, match="a certificate or a path"):
         verify(3)
-
-
-@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
-@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1.0, 1e4])
-def test_extreme_claims_are_bounded(size, epsilon):
-    for noise in (Gaussian(size), Laplace(size)):
-        found = verify(certify(noise, 1.0, epsilon, relation="replace-one"))
-        assert 0 <= found.lower <= found.upper <= 1
 
 
 BOTH = ["add-remove", "replace-one"]

@@ -6,7 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpnoise import L2, Certificate, Workload, best, certify, verify
+from dpnoise import (
+    L2,
+    Certificate,
+    CertificateError,
+    Laplace,
+    Workload,
+    best,
+    certify,
+    verify,
+)
 from dpnoise.certificates.checker import COUNTS, ERRORS, check, in_ellipsoid
 from dpnoise.certificates.codec import digest_of, plain, set_of
 from dpnoise.privacy.accounts import bounds
@@ -122,3 +131,22 @@ def test_noise_of_other_questions_has_no_account_for_a_set():
     ):
         with pytest.raises(ValueError, match="same questions"):
             asked()
+
+
+@pytest.mark.parametrize(
+    ("given", "family"),
+    [(CASES[0], "cells"), (CASES[1], "correlated-gaussian"), (CASES[2], None)],
+)
+def test_whole_answers_are_certified(given, family):
+    """The noise before rounding, or that of the cells; noise of one number states no cells."""
+    found = best(given, family=family, integer=True, **BUDGET)
+    certificate = certify(found)
+    assert certificate.delta <= BUDGET["delta"]
+    again = Certificate.from_json(certificate.to_json())
+    assert again.to_json() == certificate.to_json()
+    assert verify(again).independent
+    content = json.loads(certificate.to_json())
+    content["noise"]["noise"] = plain(Laplace(100.0))
+    content["digest"] = digest_of(content)
+    with pytest.raises(CertificateError, match="expected noise for"):
+        Certificate.from_json(json.dumps(content))

@@ -18,9 +18,6 @@ from dpnoise import (
 )
 from dpnoise.cli.program import program
 
-WHO = "--relation replace-one"
-WORDS = f"calibrate huber --epsilon 1 --delta 1e-6 --sensitivity 2 --dimension 3 {WHO}"
-BUDGET = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0, "dimension": 3}
 SIZES = [0.85, 0.1, 0.05]
 GOOD = {
     "one column": ("0.85\n0.1\n0.05\n", ["1", "2", "3"]),
@@ -31,20 +28,14 @@ GOOD = {
 }
 BAD = {
     "hole": ("1\n\n2\n", ["every row", "line 2: ''"]),
-    "holes": ("a,1\nb,\nc,NA\n", ["line 2: 'b,'", "line 3: 'c,NA'"]),
     "text": ("1\nx\n2\n1.o\n", ["line 2: 'x'", "line 4: '1.o'"]),
-    "first row": ("1.o\n2\n", ["line 1: '1.o'"]),
-    "missing first": ("nan\n2\n", ["line 1: 'nan'"]),
     "negative": ("1\n-2\ninf\n", ["at least 0", "line 2: '-2'", "line 3: 'inf'"]),
     "comma": ("a;1,5\nb;2,5\n", ["line 1", "line 2"]),
     "decimal comma": ("1,5\n2,5\n", ["decimal points", "'1,5' in line 1"]),
-    "decimal comma below a header": ("lambda\n1,5\n", ["one column", "line 2: '1,5'"]),
     "columns": ("a,b,1\n", ["one column", "got 3 columns", "--column"]),
     "ragged": ("a,1\n2\n", ["line 2: '2'"]),
     "twice": ("a,1\na,2\n", ["each name once", "line 2: 'a,2' (as in line 1)"]),
-    "no name": (",1\nb,2\n", ["a name", "line 1: ',1'"]),
     "empty": ("", ["no rows"]),
-    "header only": ("sensitivity\n", ["no rows"]),
 }
 
 
@@ -66,12 +57,6 @@ def test_calibrate_in_json_is_exact():
     found = dpnoise.calibrate("gaussian", epsilon=0.3, delta=1e-7, sensitivity=2.0, dimension=3)
     assert answer["noise"] == {"kind": "Gaussian", "sigma": found.noise.sigma}
     assert (answer["delta"], answer["variance"]) == (found.delta, found.variance)
-
-
-def test_the_printed_noise_has_all_digits():
-    words = "calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --relation add-remove"
-    done = CliRunner().invoke(program, words.split())
-    assert repr(dpnoise.calibrate("gaussian", epsilon=1.0, delta=1e-6).noise) in done.stdout
 
 
 @pytest.mark.parametrize("copies", [1, 4])

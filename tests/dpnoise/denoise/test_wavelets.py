@@ -58,25 +58,6 @@ def test_each_spanning_tree_is_as_likely_as_any():
     assert stats.chisquare(counts).pvalue > 1e-4
 
 
-def test_edges_belong_to_it_with_their_effective_resistance():
-    """Four standard errors for the mean over all edges of a squared z-score, seeded."""
-    rng = np.random.default_rng(3)
-    inverse = np.linalg.pinv(SMALL.laplacian.toarray())
-    D = SMALL.incidence.toarray()
-    resistance = np.einsum("ei,ij,ej->e", D, inverse, D)
-    draws = 300
-    hits = np.zeros(len(D))
-    where = {tuple(e): k for k, e in enumerate(SMALL.edges.tolist())}
-    for _ in range(draws):
-        for e in uniform_spanning_tree(SMALL, rng).edges.tolist():
-            hits[where[tuple(e)]] += 1
-    sure = resistance > 1 - 1e-9
-    assert np.all(hits[sure] == draws)
-    z = (hits - draws * resistance)[~sure]
-    z /= np.sqrt(draws * resistance * (1 - resistance))[~sure]
-    assert abs(np.mean(z**2) - 1) < 4 * np.sqrt(2 / len(z))
-
-
 @pytest.mark.parametrize("root", [-1, SMALL.nodes, 0.5])
 def test_a_root_must_be_a_node(root):
     with pytest.raises(ValueError, match=r"root: expected a node"):
@@ -157,12 +138,6 @@ def test_denoising_thresholds_every_wavelet_but_not_the_mean():
     expected = np.sign(before) * np.maximum(np.abs(before) - threshold, 0)
     assert after[1:] == pytest.approx(expected[1:], abs=1e-11)
     assert np.mean((basis.denoise(y, 1.0) - 5.0) ** 2) < 0.05  # of noise of variance 1
-
-
-def test_the_basis_has_few_entries():
-    """Each halving of the tree touches a node in at most log2 of the degree wavelets."""
-    n = CITY.nodes
-    assert BASES["uniform"].matrix.nnz < 2 * n * np.log2(n)
 
 
 def test_refusals():

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 from scipy import special
 
-from dpnoise import L1, L2, AtMost, Box, Counts, LInf
+from dpnoise import L2, AtMost, Counts
 from dpnoise.joint.profile import Uncovered, relative_error
 from for_all import for_all
 from joint_sets import SETS, corners
@@ -61,15 +61,6 @@ def test_caps_against_arbitrary_precision(K):
                 g = cap(t) - (1 + mpmath.mpf(e)) ** K * cap((t + a) / (1 + mpmath.mpf(e)))
                 assert share.lower(a, e) <= g <= share.upper(a, e)
                 assert share.upper(a, e) <= g * (1 + 1e-6) + 1e-12
-
-
-def test_every_set_is_bounded_by_the_box_of_as_many_coordinates():
-    a, e = np.array(0.4), np.array(0.1)
-    box = Uncovered(LInf(1.0, of=6)).upper(a, e)
-    assert math.isclose(box, 1.0 - (1.0 - 0.15) ** 6, rel_tol=1e-11)
-    for ball in (Box([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), L1(3.0, of=6), AtMost(2, of=6)):
-        assert Uncovered(ball).upper(a, e) == box
-    assert Uncovered(L2(1.0, of=6)).upper(a, e) < box
 
 
 @for_all("a", [1.5, 30.0, 300.0, 1500.0, 3000.0])

@@ -3,13 +3,12 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from scipy.optimize import minimize
 
 from dpnoise import (
     L1,
@@ -31,7 +30,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
-from dpnoise.noise import KNorm, Laplace, Staircase2D, staircase_2d_gamma
+from dpnoise.noise import KNorm, Staircase2D, staircase_2d_gamma
 from dpnoise.optimality.certificates import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.optimality.whole_numbers import WholeStaircase
@@ -39,6 +38,7 @@ from dpnoise.sensitivity.spheroid import Spheroid
 from exact_noise import off
 from for_all import for_all
 from oracles.exact import Stairs
+from refusals import names_every_problem
 
 NORMS = [1, 2, math.inf]
 every_norm = for_all("norm", NORMS)
@@ -73,28 +73,6 @@ def test_it_is_radial_noise_in_the_ball_of_the_norm(norm, K):
 
 
 @every_norm
-def test_moments_are_those_of_the_density(norm):
-    """Quadrature over the first quadrant of the plane; the diagonal is a seam of two norms."""
-    noise = KNorm(norm, 2, 0.5)
-    nodes, weights = np.polynomial.legendre.leggauss(80)
-    u, w = 0.5 * (nodes + 1), 0.5 * weights
-    # Below the diagonal x2 = v x1; by symmetry eight such wedges make the plane.
-    x1, v = np.meshgrid(60 * noise.scale * u, u, indexing="ij")
-    area = 60 * noise.scale * np.outer(w, w) * x1
-    density = noise.pdf(np.stack([x1, v * x1], axis=-1)) * area * 8
-    assert math.isclose(density.sum(), 1, rel_tol=1e-12)
-    square, size = 0.5 * x1**2 * (1 + v**2), 0.5 * x1 * (1 + v)
-    assert math.isclose((density * square).sum(), noise.var(), rel_tol=1e-12)
-    assert math.isclose((density * size).sum(), noise.mean_abs(), rel_tol=1e-12)
-
-
-def test_l1_is_independent_laplace():
-    x = np.array([[0.3, -2.0, 1.0], [0.0, 0.0, 9.0]])
-    product = Laplace(0.8).logpdf(x).sum(axis=-1)
-    assert np.allclose(KNorm(1, 3, 0.8).logpdf(x), product, rtol=1e-14)
-
-
-@every_norm
 def test_a_shift_costs_its_norm_over_the_scale(norm):
     """The privacy loss is at most epsilon = sensitivity / scale, and reaches it."""
     epsilon, sensitivity = 0.9, 2.5
@@ -115,8 +93,7 @@ def test_scaling_and_shapes():
     assert isinstance(noise.logpdf([1, 2, 3]), float)
 
 
-@for_all(
-    ("make", "words"),
+test_bad_input_names_every_problem = names_every_problem(
     [
         (lambda: KNorm(3, 0, -1), ["norm", "1, 2 or inf", "got 3", "dimension", "got 0", "scale"]),
         (lambda: KNorm(True, 2.0, 1), ["norm", "True", "dimension", "2.0"]),
@@ -124,12 +101,8 @@ def test_scaling_and_shapes():
         (lambda: KNorm(1, 2, 1).scaled(-1), ["factor", "-1"]),
         (lambda: KNorm(1, 2, 1).logpdf([1, 2, 3]), ["shape of x", "length 2", "(3,)"]),
         (lambda: KNorm(1, 2, 1).logpdf(1.0), ["shape of x", "()"]),
-    ],
+    ]
 )
-def test_bad_input_names_every_problem(make, words):
-    with pytest.raises(ValueError, match="expected") as error:
-        make()
-    assert all(word in str(error.value) for word in words)
 
 
 CASES = [(0.05, 1.0, 0.7), (1.0, 2.0, 0.3), (1.0, 0.5, 0.999), (4.0, 1.0, 1e-3), (300.0, 3.0, 0.5)]
@@ -221,37 +194,14 @@ def test_best_gamma_is_the_global_minimum(epsilon):
         assert off(noise.mean_norm(), mean(gamma)) < 1e-12
 
 
-def test_best_staircase_beats_laplace_and_tends_to_it():
-    """l1 error 2 / epsilon of two Laplace variables; the gain vanishes for small epsilon."""
-    gain = []
-    for epsilon in (1e-3, 0.1, 1.0, 3.0, 8.0):
-        noise = Staircase2D(epsilon, 1.0, staircase_2d_gamma(epsilon))
-        gain.append(2 * Laplace(1 / epsilon).mean_abs() / noise.mean_norm())
-    assert 1 < gain[0] < 1 + 1e-6
-    assert (np.diff(gain) > 0).all()
-
-
-def test_gamma_broadcasts():
-    epsilon = np.array([[0.5, 1.0], [2.0, 4.0]])
-    gamma = staircase_2d_gamma(epsilon)
-    assert gamma.shape == (2, 2)
-    assert math.isclose(gamma[1, 0], staircase_2d_gamma(2.0), rel_tol=1e-15)
-    assert isinstance(staircase_2d_gamma(1), float)
-
-
-@for_all(
-    ("make", "words"),
+test_bad_input_of_staircases_names_every_problem = names_every_problem(
     [
         (lambda: Staircase2D(0, -1, 1), ["epsilon", "got 0", "sensitivity", "got -1", "gamma"]),
         (lambda: staircase_2d_gamma([1, -2, 701]), ["epsilon", "[-2.0, 701.0]"]),
         (lambda: Staircase2D(1, 1, 0.5).logpdf([1, 2, 3]), ["shape of x", "(3,)"]),
         (lambda: Staircase2D(1, 1, 0.5).scaled("2"), ["factor", "'2'"]),
-    ],
+    ]
 )
-def test_bad_input_of_staircases_names_every_problem(make, words):
-    with pytest.raises(ValueError, match="expected") as error:
-        make()
-    assert all(word in str(error.value) for word in words)
 
 
 def differences(counts):
@@ -323,32 +273,6 @@ def test_no_mixture_of_differences_proves_more_and_one_proves_as_much(counts):
     counts = counts if counts.exactly else replace(counts, whole=False)
     bound = count_projection(counts, certificate).bound(counts, 1.0, 0.0, np.ones(counts.of))
     assert trace == pytest.approx(bound / certificate.bound(1.0, 0.0), rel=1e-4)
-
-
-@for_all("counts", [COUNTS[0], COUNTS[1], COUNTS[5]])
-def test_no_other_covariance_has_a_smaller_trace(counts):
-    """A search over all covariances L L', without symmetry."""
-    K, d = counts.of, differences(counts)
-    at = np.tril_indices(K)
-
-    def factor_of(x):
-        L = np.zeros((K, K))
-        L[at] = x
-        return L
-
-    def spare(x):
-        return 1.0 - np.sum(np.linalg.solve(factor_of(x), d.T) ** 2, axis=0)
-
-    start = 1.5 * counts.l2 * np.eye(K)[at] + 0.1
-    found = minimize(
-        lambda x: np.sum(x**2),
-        start,
-        constraints={"type": "ineq", "fun": spare},
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    assert found.success
-    assert found.fun == pytest.approx(float(np.sum(smallest(counts).var())), rel=1e-6)
 
 
 def test_the_profile_by_quadrature():
@@ -502,12 +426,6 @@ def test_density_moments_and_draws(unit):
     # The layers of a density that falls with a norm (docs/joint-noise.md, section 1).
     assert noise.layer_moment(2) * unit.mean_square == pytest.approx(noise.var(), rel=1e-12)
     assert noise.layer_moment(1) * unit.mean_abs == pytest.approx(noise.mean_abs(), rel=1e-12)
-
-
-def test_permuted_coordinates_are_distributed_alike():
-    noise = smallest(Counts(3, of=4, relation=R))
-    for order in permutations(range(4)):
-        assert np.array_equal(noise.covariance()[np.ix_(order, order)], noise.covariance())
 
 
 def test_every_problem_is_named():

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from dpnoise.learn import estimators, pca, pipelines
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-from dpnoise.learn.pca import clip_rows, dp_pca
+from dpnoise.learn.pca import clip_rows
 from dpnoise.learn.pipelines import DPPCA
 from dpnoise.learn.safeguards import SeededNoiseWarning
 from repeated_runs import audited_runs
@@ -186,25 +186,6 @@ def test_principal_components_stand_the_audit(noise, relation):
         assert not found.contradicted, found
 
 
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
-def test_the_function_stands_the_audit_as_well(relation):
-    def mechanism(dataset, rng):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SeededNoiseWarning)
-            found = dp_pca(
-                dataset[0], 1, epsilon=1.0, delta=DELTA, relation=relation,
-                max_samples=100, random_state=rng,
-            )  # fmt: skip
-        scales = found.diagonal_scale, found.off_diagonal_scale
-        parts = [found.components, found.matrix, [found.eigenvalues], [scales]]
-        return on_a_grid(np.concatenate(parts, None))
-
-    first, other = huge()
-    pair = (first, other) if relation == "replace-one" else (other, (other[0][1:],))
-    found = audited_runs(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=250, seed=stream(7))
-    assert not found.contradicted, found
-
-
 # ---- faults put back -----------------------------------------------------------------------------
 
 
@@ -235,31 +216,6 @@ def test_constants_from_the_data_are_caught(monkeypatch, model, part):
     found = audited(model, huge(), 300, mechanism)
     assert found.contradicted
     assert found.advantage > 0.8
-
-
-def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alone(monkeypatch):
-    """The case reported: epsilon = 0.1, N = 2000, features near 1, where 0.05 is allowed."""
-    X = stream(8).normal(size=(2000, 1))
-    y = 20.0 * X[:, 0]
-    other = X.copy()
-    other[0] = 50.0
-    public = {"feature_bounds": 100.0, "feature_scales": 1.0, "target_bound": 100.0}
-    model = DPLinearRegression(epsilon=0.1, fit_intercept=False, passes=10, clip=0.01, **public)
-
-    def mechanism(features, rng):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SeededNoiseWarning)
-            model.random_state = rng
-            return model.fit(features, y).coef_
-
-    claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 600}
-    healthy = audited_runs(mechanism, X, other, seed=stream(9), **claim)
-    assert not healthy.contradicted
-    assert healthy.advantage <= 0.05
-    constants_from_the_data(monkeypatch)
-    found = audited_runs(mechanism, X, other, seed=stream(9), **claim)
-    assert found.contradicted
-    assert found.advantage > 0.9
 
 
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
@@ -367,16 +323,3 @@ def test_a_refusal_of_large_values_is_caught(monkeypatch):
 def test_rows_that_are_not_clipped_are_caught(monkeypatch):
     monkeypatch.setattr(pipelines, "clip_rows", lambda rows, bound: rows.clip(-50, 50) / bound)
     assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 100).contradicted
-
-
-@pytest.mark.parametrize("model", [LINEAR, LOGISTIC, DPPCA(**COMPONENTS, relation="replace-one")])
-def test_a_known_seed_is_caught(model):
-    """The same noise in every run, as for whoever knows the seed and subtracts it."""
-    plain = published(model)
-
-    def mechanism(dataset, _):
-        return plain(dataset, stream(10))
-
-    found = audited(model, huge(), 300, mechanism)
-    assert found.contradicted
-    assert found.advantage > 0.8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpnoise.learn import kernel
+from dpnoise.learn import cd as kernel
 from dpnoise.learn.problem import in_rows
 
 
@@ -52,18 +52,3 @@ def test_a_replaced_sample_moves_a_sum_of_gradients_by_its_sensitivity_at_most()
             pair.append(kernel._advance_squared(fit, zeros, np.float32(0.0), ones, bound))
         excess.append(abs(pair[0] - pair[1]) / (2.0 * float(bound)))
     assert 1.0 < max(excess) <= kernel.ROUNDING
-
-
-@pytest.mark.parametrize("value", [-2.5, -0.3, 0.0, 0.1, 4.0])
-@pytest.mark.parametrize("strength", [0.0, 0.4, 3.0])
-def test_proximal_operators_minimise_their_objective(value, strength):
-    step = 0.7
-    grid = np.linspace(-5, 5, 200_001)
-    near = 0.5 * (grid - value) ** 2
-    for penalty, psi in (
-        (kernel.NO_PENALTY, 0.0),
-        (kernel.L1, np.abs(grid)),
-        (kernel.L2, 0.5 * grid**2),
-    ):
-        best = grid[np.argmin(near + step * strength * psi)]
-        assert kernel._prox(value, step, penalty, strength) == pytest.approx(best, abs=6e-5)

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from dpnoise.learn.optimum import optimum, residual
 from dpnoise.learn.problem import make_problem
@@ -37,51 +35,6 @@ def test_no_direction_improves_the_optimum(loss, penalty, intercept):
         gain = problem.objective(best) - problem.objective(best + length * moves)
         assert np.all(gain <= 1e-15)
     assert residual(problem, best + 0.01) > 1e-5
-
-
-@intercepts
-@for_all("strength", [0.0, 0.05, 4.0])
-def test_ridge_has_a_closed_form(intercept, strength):
-    problem = problem_of("squared", "l2", intercept, strength)
-    A = np.column_stack([X, np.ones(80)]) if intercept else X
-    penalty = strength * np.eye(A.shape[1])
-    penalty[3:, 3:] = 0.0
-    expected = np.linalg.solve(A.T @ A / 80 + penalty, A.T @ REAL / 80)
-    assert optimum(problem) == pytest.approx(expected, rel=1e-10)
-
-
-@intercepts
-@losses
-@for_all("strength", [0.02, 0.2])
-def test_sparse_optimum_satisfies_kkt(loss, intercept, strength):
-    """|gradient_i| <= strength where w_i = 0, else gradient_i = -strength sign(w_i)."""
-    w = optimum(problem_of(loss, "l1", intercept, strength))
-    A = np.column_stack([X, np.ones(80)]) if intercept else X
-    slope = A @ w - REAL if loss == "squared" else -SIGNS * expit(-SIGNS * (A @ w))
-    gradient = A.T @ slope / 80
-    for g, value in zip(gradient[:3], w[:3], strict=True):
-        if value == 0:
-            assert abs(g) <= strength * (1 + 1e-6)
-        else:
-            assert g == pytest.approx(-strength * np.sign(value), rel=1e-5)
-    assert np.all(np.abs(gradient[3:]) < 1e-7)
-
-
-@losses
-def test_sparse_optimum_is_zero_from_the_critical_strength_on(loss):
-    """Which is the largest gradient at zero."""
-    slope = -REAL if loss == "squared" else -SIGNS / 2
-    critical = np.abs(X.T @ slope / 80).max()
-    assert not optimum(problem_of(loss, "l1", False, 1.01 * critical)).any()
-    assert optimum(problem_of(loss, "l1", False, 0.99 * critical)).any()
-
-
-@intercepts
-@for_all("penalty", ["none", "l2"])
-def test_logistic_against_a_general_minimiser(penalty, intercept):
-    problem = problem_of("logistic", penalty, intercept)
-    found = minimize(problem.objective, np.zeros(problem.coordinates), method="BFGS", tol=1e-9)
-    assert optimum(problem) == pytest.approx(found.x, abs=2e-5)
 
 
 @for_all("seed", range(0, 40, 2))

@@ -52,18 +52,6 @@ def test_without_noise_it_is_the_singular_value_decomposition_of_clipped_samples
         assert found.diagonal_scale == found.off_diagonal_scale == 0.0
 
 
-def test_little_noise_moves_the_subspace_little_and_much_noise_loses_it():
-    exact = dp_pca(X, 2, epsilon=math.inf, **WHO).components
-    overlaps = [
-        np.linalg.norm(
-            exact.T @ dp_pca(X, 2, epsilon=e, delta=1e-6, random_state=1, **WHO).components
-        ) / 2**0.5
-        for e in (1e6, 50.0, 1e-3)
-    ]  # fmt: skip
-    assert overlaps[0] > 1 - 1e-4
-    assert overlaps[0] > overlaps[1] > overlaps[2]
-
-
 def test_rows_are_clipped_to_norm_1_at_any_magnitude():
     rows = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [-1e308, 1e308], [1e-320, 0.0], [1.0, 0]])
     clipped = clip_rows(rows)
@@ -145,17 +133,6 @@ def test_a_seed_warns():
         dp_pca(X, 2, random_state=3, **BUDGET)
 
 
-@for_all("size", [1, 2, 9])
-def test_dominant_agrees_with_a_full_decomposition(size):
-    matrix = symmetric(np.random.default_rng(size).normal(size=(size, size)))
-    values, vectors = np.linalg.eigh(matrix)
-    for rank in range(1, size + 1):
-        found, basis = dominant(matrix, rank)
-        assert found == pytest.approx(values[::-1][:rank])
-        overlap = np.abs(np.sum(basis * vectors[:, ::-1][:, :rank], axis=0))
-        assert overlap == pytest.approx(np.ones(rank))
-
-
 @for_all("exponent", [0.0, 0.5, 3.0])
 def test_a_tolerance_of_the_eigenvalues_leaves_the_eigenvectors(exponent):
     values = np.arange(1.0, 51.0) ** exponent  # at 0 all are equal
@@ -185,22 +162,13 @@ def test_everything_wrong_is_named_at_once():
 @for_all(
     ("change", "name"),
     [
-        ({"X": [1.0, 2.0]}, "X"),
-        ({"X": np.zeros((0, 3))}, "X"),
         ({"X": [["a", "b"]]}, "X"),
         ({"rank": 0}, "rank"),
-        ({"rank": True}, "rank"),
-        ({"rank": 1.5}, "rank"),
         ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": math.nan}, "epsilon"),
-        ({"delta": 1.0}, "delta"),
         ({"delta": -0.1, "noise": "laplace"}, "delta"),
         ({"noise": "uniform"}, "noise"),
         ({"relation": "add-remove"}, "max_samples"),
         ({"relation": None}, "relation"),
-        ({"max_samples": 0}, "max_samples"),
-        ({"max_samples": True}, "max_samples"),
-        ({"max_samples": 10**400}, "max_samples"),
         ({"max_samples": 399}, "X"),
     ],
 )
@@ -208,12 +176,6 @@ def test_bad_input_is_refused(change, name):
     request = {"X": X, "rank": 1} | BUDGET | change
     with pytest.raises(ValueError, match=rf"\b{name}: expected"):
         dp_pca(request.pop("X"), request.pop("rank"), **request)
-
-
-def test_laplace_noise_takes_any_delta_and_needs_none():
-    without = dp_pca(X, 1, epsilon=1.0, noise="laplace", random_state=0, **WHO)
-    given = dp_pca(X, 1, epsilon=1.0, delta=0.1, noise="laplace", random_state=0, **WHO)
-    assert np.array_equal(without.matrix, given.matrix)
 
 
 SCALES = [(1.0, 1.0), (1.0, math.sqrt(0.5)), (2.0, 0.3), (0.3, 2.0)]

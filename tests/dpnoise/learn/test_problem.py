@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise.learn.problem import ROWS, in_rows, make_problem
+from dpnoise.learn.problem import make_problem
 from for_all import for_all
 
 rng = np.random.default_rng(5)
@@ -62,18 +62,6 @@ def test_smoothness_bounds_the_curvature(loss):
             assert curvature == pytest.approx(np.ones(4), rel=1e-5)
 
 
-def test_columns_carry_the_label_of_the_logistic_loss():
-    problem = make_problem(X, SIGNS, loss="logistic", penalty="l2", strength=2.0, intercept=True)
-    columns = problem.columns.reshape(5, -1)
-    assert np.array_equal(columns[:4, :60], (X * SIGNS[:, None]).T.astype(np.float32))
-    assert np.array_equal(columns[4, :60], SIGNS.astype(np.float32))
-    assert not columns[:, 60:].any()
-    assert problem.columns.dtype == np.float32
-    assert problem.columns.flags.c_contiguous
-    assert problem.strengths.tolist() == [2.0, 2.0, 2.0, 2.0, 0.0]
-    assert (problem.size, problem.coordinates) == (60, 5)
-
-
 def with_column(values):
     changed = X.copy()
     changed[:, 2] = values
@@ -113,14 +101,3 @@ def test_bad_input_is_refused_with_every_problem_named(change, parts):
     for part in parts:
         with pytest.raises(ValueError, match=f"^learning problem: .*{part}"):
             make_problem(features, target, **settings)
-
-
-@for_all("size", [1, 2, 63, 64, 65, 1000, 4096, 16384, 16385, 20000])
-def test_rows_hold_the_samples_in_order_and_are_of_whole_lines_but_not_of_whole_pages(size):
-    values = np.random.default_rng(size).normal(size=(2, size))
-    rows = in_rows(values)
-    assert rows.shape[:2] == (2, ROWS)
-    assert rows.ctypes.data % 64 == 0
-    assert rows.strides[1] % 64 == 0 < rows.strides[1] % 4096
-    assert np.array_equal(rows.reshape(2, -1)[:, :size], values.astype(np.float32))
-    assert not rows.reshape(2, -1)[:, size:].any()

@@ -84,19 +84,6 @@ def test_a_bound_from_too_few_rows_is_infinite():
     assert upper_quantile(draws, 0.9999, 1000) == math.inf
 
 
-def test_epsilon_falls_with_the_distance_and_grows_with_the_level():
-    def epsilons(name, values):
-        asked = {"within": 2.0, "level": 0.9, "family": "laplace", "integer": True}
-        ball = Counts(1, of=3, relation="add-remove")
-        return np.array([best(ball, **asked | {name: x}).epsilon for x in values])
-
-    far = epsilons("within", [0.5, 1, 2, 2.9, 3, 10])
-    assert np.all(far[1:] <= far[:-1] * (1.0 + CLOSE))
-    assert far[2] == pytest.approx(far[3], rel=CLOSE)  # as on the integers
-    sure = epsilons("level", [0.1, 0.5, 0.9, 0.99])
-    assert np.all(sure[1:] >= sure[:-1] * (1.0 - CLOSE))
-
-
 def test_a_large_delta_needs_no_epsilon():
     found = best(1.0, within=1e4, delta=1e-3)
     assert found.epsilon == 0.0

@@ -11,16 +11,12 @@ from dpnoise.mechanisms.methods import (
     best_partitions,
     blocks,
     composed_delta,
-    gaussian,
     gaussian_mu,
-    k_norm,
-    laplace,
 )
 from dpnoise.mechanisms.request import read_request
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from sampled_delta import loss, sampled_delta
 
-STEP = Box((1.0,) * 5 + (0.01,) * 100)
 HARMONIC = Box(tuple(1.0 / np.arange(1.0, 21.0)))
 
 
@@ -80,14 +76,6 @@ def test_every_loss_of_pure_blocks_is_within_epsilon():
     assert np.max(losses) > 0.8
 
 
-def test_a_gaussian_block_for_many_small_coordinates_beats_one_noise_for_all():
-    one = request(STEP)
-    found = blocks(one)
-    assert 0.5e-6 < found.delta <= 1e-6
-    for other in (gaussian, laplace, k_norm):
-        assert one.mean(found.noise.var()) < one.mean(other(one).noise.var())
-
-
 def test_samples_do_not_contradict_the_delta_of_mixed_blocks():
     rng = np.random.default_rng(11)
     ball = Box((1.0,) * 3 + (0.01,) * 30)
@@ -98,20 +86,6 @@ def test_samples_do_not_contradict_the_delta_of_mixed_blocks():
     assert estimate + 5 * error > 1e-2 * found.delta  # the bound is not idle
 
 
-def test_samples_have_the_variance_that_is_stated():
-    found = blocks(request(Box((1.0,) * 3 + (0.01,) * 30), delta=1e-3)).noise
-    x = found.rvs(40_000, 3)
-    assert np.allclose(np.var(x, axis=0), found.var(), rtol=0.06)
-
-
-def test_weights_move_noise_to_the_coordinates_that_matter_less():
-    weights = np.where(np.arange(20) < 10, 1e4, 1.0)
-    one = request(HARMONIC, weights=weights)
-    plain = blocks(request(HARMONIC)).noise.var()
-    weighted = blocks(one).noise.var()
-    assert one.mean(weighted) < one.mean(plain)
-
-
 def test_factors_of_a_product_are_blocks_that_stay_whole():
     ball = Product(L2(1.0, of=3), L2(0.01, of=30), Box((5.0, 0.0)))
     found = blocks(request(ball, delta=0.0)).noise
@@ -120,11 +94,6 @@ def test_factors_of_a_product_are_blocks_that_stay_whole():
         assert set(range(start, start + size)) <= set(found.blocks[holders[0]][0].tolist())
     assert found.var()[-1] == 0.0
     assert np.all(found.rvs(10, 1)[:, -1] == 0.0)
-
-
-def test_equal_sensitivities_need_no_blocks():
-    assert blocks(request(Box((1.0,) * 10), delta=0.0)) is None
-    assert blocks(request(Box((1.0,)))) is None
 
 
 def all_partitions(items):
@@ -155,23 +124,3 @@ def test_intervals_of_sorted_coordinates_are_the_best_of_all_partitions(seed):
     )
     found = best_partitions(values, np.ones(7, dtype=int))
     assert found.values[-1] == pytest.approx(least, rel=1e-12)
-
-
-def test_the_blocks_have_the_value_that_is_stated_for_every_prefix():
-    values, sizes = np.array([100.0, 90.0, 8.0, 3.0, 2.0, 0.1]), np.array([1, 3, 1, 2, 2, 5])
-    found = best_partitions(values, sizes)
-    for j in range(7):
-        blocks = found.blocks(j)
-        assert [i for block in blocks for i in range(block.start, block.stop)] == list(range(j))
-        total = sum(root(float(np.sum(values[b])), int(np.sum(sizes[b]))) for b in blocks)
-        assert found.values[j] == pytest.approx(total, rel=1e-12)
-
-
-@pytest.mark.parametrize("K", [1, 2, 10, 300])
-def test_equal_coordinates_stay_together(K):
-    assert best_partitions(np.ones(K), np.ones(K, dtype=int)).blocks(K) == [slice(0, K)]
-
-
-def test_sensitivities_far_apart_are_separated():
-    found = best_partitions(np.array([1e12, 1.0, 1e-12]), np.ones(3, dtype=int))
-    assert len(found.blocks(3)) == 3

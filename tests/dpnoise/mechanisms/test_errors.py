@@ -66,21 +66,6 @@ def test_sums_in_l1_balls_and_largest_errors_in_cubes_have_an_optimum(K, epsilon
     assert K * sums == pytest.approx(largest, rel=1e-9)
 
 
-def test_a_box_is_optimal_for_the_largest_error_in_units_of_its_sides():
-    sides = np.array([1.0, 0.5, 0.1])
-    found = best(Box(sides), epsilon=1.0, error="max", weights=1.0 / sides, family="norm-staircase")
-    assert found.ratio == pytest.approx(1.0, abs=1e-6)
-    own = best(Box(sides), epsilon=1.0, error="norm", family="norm-staircase")
-    assert found.error == pytest.approx(0.1 * own.error, rel=1e-9)  # the largest weight counts 1
-
-
-def test_the_staircase_for_an_error_beats_the_one_for_the_variance():
-    least = best(LInf(1.0, of=2), epsilon=6.0, error="max", family="norm-staircase")
-    other = best(LInf(1.0, of=2), epsilon=6.0, family="norm-staircase")
-    assert least.mean_largest < other.noise.mean_largest(np.ones(2))
-    assert least.variance > other.variance
-
-
 ASKED = [*((ball, 0.0) for ball in SETS), *((SETS[i], 1e-6) for i in (0, 4, 7))]
 
 
@@ -115,13 +100,6 @@ def test_weights_of_the_largest_error_count_and_are_refused_for_the_norm():
     assert best(flat, epsilon=1.0, error="max").ratio >= 1.0
 
 
-def test_noise_on_the_integers_has_floors_for_these_errors_too():
-    for error in ("mean-abs", "max", "norm"):
-        table = compare(LInf(1.0, of=2), epsilon=0.1, error=error, integer=True, exhaustive=False)
-        assert 0.0 < table.floor <= table[0].error
-        assert table[0].ratio < 2.5
-
-
 def test_tables_show_the_error_that_was_asked_for():
     table = compare(LInf(1.0, of=2), epsilon=1.0, error="max", exhaustive=False)
     text = repr(table)
@@ -132,13 +110,6 @@ def test_tables_show_the_error_that_was_asked_for():
     frame = table.to_frame()
     assert list(frame["mean_largest"]) == [row.mean_largest for row in table]
     assert "optimal" not in repr(compare(LInf(1.0, of=2), epsilon=1.0, exhaustive=False))
-
-
-def test_half_widths_are_held_against_the_floor_of_the_variance():
-    found = best([1.0, 1.0], epsilon=1.0, error="half-width")
-    assert found.floor == best([1.0, 1.0], epsilon=1.0).floor
-    assert found.ratio == found.variance / found.floor
-    assert not best(1.0, epsilon=1.0, error="half-width").optimal
 
 
 def test_the_norm_of_noise_for_another_norm_is_estimated():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf
+from dpnoise import L1, AtMost, LInf
 from dpnoise.joint.calibrate import best_gamma
 from dpnoise.joint.noise import staircase_layer_moment
 from dpnoise.mechanisms.methods import (
@@ -44,13 +44,3 @@ def test_where_delta_is_not_used_it_gains_less_than_1e_4(ball, delta):
     )
     assert gain < 1e-4 or not delta_hardly_gains(request)
     assert delta_hardly_gains(request) == (delta < 1e-5 * (2.5 if ball != AtMost(3, of=7) else 1.0))
-
-
-def test_in_l2_balls_delta_is_always_used():
-    assert not delta_hardly_gains(read_request(L2(1.0, of=9), 1.0, 1e-9, "variance", None))
-
-
-def test_an_ellipsoid_is_no_other_mechanism_for_a_ball_or_one_coordinate():
-    for ball in (L2(1.0, of=3), Box((1.0, 0.0))):
-        request = read_request(ball, 1.0, 1e-6, "variance", None)
-        assert in_ellipsoid("k-norm", request) is None

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise import L1, L2, AtMost, Box, Gaussian, Laplace, LInf, Product
+from dpnoise import L2, AtMost, Box, Gaussian, Laplace, Product
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise.noise import KNorm
 
 
 def test_independent_noise_has_closed_forms():
@@ -15,17 +14,6 @@ def test_independent_noise_has_closed_forms():
     mean, width = noise.mean_abs(), noise.half_width()
     assert np.allclose(mean, np.sqrt(2 / np.pi) * 2.0 * noise.scales)
     assert np.allclose(width, stats.norm.ppf(0.975) * 2.0 * noise.scales)
-
-
-@pytest.mark.parametrize(("ball", "norm"), [(L1, 1), (L2, 2), (LInf, np.inf)])
-def test_k_norm_noise_has_the_mean_of_its_closed_form(ball, norm):
-    mean = RadialNoise(ball(1.0, of=6), 1.0).mean_abs()
-    assert np.allclose(mean, KNorm(norm, 6, 1.0).mean_abs(), rtol=0.005)
-
-
-def test_k_norm_noise_of_the_l1_ball_has_the_quantiles_of_laplace_noise():
-    width = RadialNoise(L1(1.0, of=4), 2.0).half_width()
-    assert np.allclose(width, float(Laplace(2.0).isf(0.025)), rtol=0.01)
 
 
 def test_half_widths_of_the_box_solve_their_equation():

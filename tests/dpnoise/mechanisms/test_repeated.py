@@ -64,13 +64,6 @@ def test_gaussian_noise_is_that_of_the_root_of_the_number(epsilon, delta, times)
     assert 0.999999 * delta <= together <= delta * (1.0 + 1e-8)
 
 
-def test_without_delta_each_release_has_its_share():
-    found = best(1.0, epsilon=2.0, times=8, family="laplace")
-    assert found.variance == pytest.approx(2.0 * 4.0**2, rel=1e-9)
-    assert found.name == "Laplace"
-    assert found.noise.var()[0] >= 2.0 * 4.0**2 * (1.0 - 1e-12)
-
-
 def test_the_floor_is_reached_where_one_release_reaches_its_own():
     """The mean of two answers has half the variance: n times the floor is no higher than truth."""
     one = best(1.0, epsilon=1.0)
@@ -79,14 +72,6 @@ def test_the_floor_is_reached_where_one_release_reaches_its_own():
     assert best(1.0, epsilon=1.0, times=2, error="mean-abs").floor == pytest.approx(
         best(1.0, epsilon=1.0, error="mean-abs").floor
     )
-
-
-def test_counts_get_whole_numbers():
-    found = best(VISITS, epsilon=1.0, delta=1e-6, times=52)
-    assert found.whole
-    real = best(VISITS, epsilon=1.0, delta=1e-6, times=52, integer=False)
-    assert not real.whole
-    assert found.variance == pytest.approx(real.variance + 1 / 12, rel=1e-9)
 
 
 def test_a_plan_fills_what_is_left():
@@ -103,6 +88,24 @@ def test_a_plan_fills_what_is_left():
     alone.spend(found, times=52)
     with pytest.raises((RuntimeError, BudgetExceededError)):
         budget.spend(budget.plan(VISITS, times=52), times=53)
+
+
+@for_all(("delta", "times"), [(0.05, 1), (0.3, 1), (1e-3, 3), (1e-6, 2)])
+def test_what_a_plan_promises_is_kept_without_what_its_budget_allows(delta, times):
+    """Noise whose largest losses come to more than epsilon needs delta, and says so."""
+    found = Budget(1.0, delta, relation="add-remove").plan(1.0, times, family="laplace")
+    most = times / found.noise.spending_in(found.sensitivity).shares.popitem()[0][0].beta
+    assert (found.delta == 0.0) == (most <= found.epsilon)
+    if times == 1:  # in closed form
+        needed = -math.expm1((found.epsilon - most) / 2.0)
+        assert needed <= found.delta <= delta * (1.0 + 1e-12)
+    for kept in (0.0, found.delta):
+        budget = Budget(found.epsilon, kept, relation="add-remove")
+        if most <= found.epsilon or kept:
+            budget.spend(found, times=times)
+        else:
+            with pytest.raises(BudgetExceededError):
+                budget.spend(found, times=times)
 
 
 def test_a_pure_budget_has_a_plan():

@@ -88,12 +88,6 @@ def test_samples_follow_the_distribution(noise):
     assert noise.rvs(0).shape == (0,)
 
 
-def test_wide_noise_is_sampled_as_fast_as_narrow_noise():
-    for noise in (DiscreteLaplace(1e12), DiscreteGaussian(1e12), DiscreteStaircase(1e-9, 7, 3)):
-        draws = noise.rvs(4000, random_state=3).astype(float)
-        assert 0.85 < draws.var() / noise.var() < 1.15
-
-
 def test_the_discrete_staircase_is_a_rounded_one():
     """Sums of the continuous density over (k - 1/2, k + 1/2)."""
     noise = DiscreteStaircase(0.8, 5, 2)
@@ -155,17 +149,6 @@ def test_moments_of_the_discrete_gaussian_hold_to_1e_12(sigma):
         assert off(noise.mean_abs(), exact.moment(1)) <= 1e-12
     assert noise.std() == math.sqrt(noise.var())
     assert noise.var() <= sigma**2
-
-
-@every_sigma
-def test_mass_is_one_and_adds_up_to_the_cdf(sigma):
-    noise = DiscreteGaussian(sigma)
-    k = np.arange(-math.ceil(12 * sigma) - 1, math.ceil(12 * sigma) + 2)
-    mass = noise.pmf(k)
-    assert math.isclose(mass.sum(), 1, rel_tol=1e-13)
-    assert np.allclose(np.cumsum(mass), noise.cdf(k), rtol=1e-11)
-    assert noise.pmf([0.5, math.inf]).tolist() == [0, 0]
-    assert noise.cdf([-math.inf, math.inf]).tolist() == [0, 1]
 
 
 @for_all("sigma", [*SCALES, 1e3, 1e6, 1e12])

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from dpnoise import L1, L2, LInf, best
+from dpnoise import L1, L2, LInf
 from dpnoise.noise import Staircase, staircase_gamma
 from dpnoise.optimality.closed_forms import (
     INTERVAL,
@@ -19,7 +19,6 @@ from dpnoise.optimality.closed_forms import (
     radial_certificate,
     staircase_minimum,
     steps,
-    unit_shape,
 )
 from dpnoise.optimality.floor import floor
 
@@ -40,12 +39,6 @@ def test_minimum_is_enclosed_and_below_exponential_noise(K, epsilon):
     assert 0 < low <= upper <= low * (1 + 3e-4)
     assert low < (K + 1) / epsilon**2
     assert 0 <= gamma <= 1
-
-
-def test_small_epsilon_approaches_exponential_noise():
-    for K in (1, 2, 5, 50):
-        low = staircase_minimum(K, 0.1)[0]
-        assert math.isclose(low * 1e-2, K + 1, rel_tol=1e-3 if K == 1 else 1e-4)
 
 
 @pytest.mark.parametrize("K", [1, 2, 4])
@@ -125,38 +118,11 @@ def test_every_point_pays_and_every_event_is_counted(epsilon, delta):
     assert value <= s * s - paid
 
 
-@pytest.mark.parametrize(
-    ("sensitivity", "epsilon", "delta"),
-    [
-        (LInf(1.0, 2), 300.0, 0.1),
-        (LInf(0.5, 3), 300.0, 1e-9),
-        (L2(1.0, 2), 10.0, 0.1),
-        (L2(2.0, 4), 300.0, 1e-9),
-    ],
-    ids=repr,
-)
-def test_bound_is_below_the_best_noise(sensitivity, epsilon, delta):
-    weights = np.full(sensitivity.dimension, 1 / sensitivity.dimension)
-    step = best_step(sensitivity, epsilon, delta)
-    noise = best(sensitivity, epsilon=epsilon, delta=delta)
-    assert 0.5 * noise.variance < step.bound(sensitivity, epsilon, delta, weights) < noise.variance
-
-
 @pytest.mark.parametrize("K", [1, 2, 5])
 def test_for_large_epsilon_it_is_the_variance_of_the_best_noise_for_a_ball(K):
     ball, epsilon = L2(1.0, K), 30.0 + 15.0 * K
     value = best_step(ball, epsilon, 1e-9).bound(ball, epsilon, 1e-9, np.full(K, 1 / K))
     assert value <= staircase_minimum(K, epsilon)[1] <= 1.005 * value
-
-
-@pytest.mark.parametrize("K", [1, 2, 4])
-def test_for_small_s_it_is_in_closed_form(K):
-    """In the limit 2 omega s^(K + 2) / (K + 2) = e^-epsilon |D| m."""
-    shape = unit_shape(LInf(1.0, K))
-    omega = math.pi ** (K / 2) / math.gamma(K / 2 + 1)
-    exact = (2**K * K / 3 * (K + 2) / (2 * omega) * math.exp(-200.0)) ** (1 / (K + 2))
-    found = math.sqrt(np.max(one_step(shape, 200.0, 0.0, steps(shape, 200.0))))
-    assert math.isclose(found, exact, rel_tol=1e-3)
 
 
 def test_what_is_not_a_step_proves_nothing():
@@ -174,15 +140,6 @@ def test_what_is_not_a_step_proves_nothing():
     assert found.bound(cube, 10.0, 1.0 - 1e-9, weights) == 0.0
     assert found.bound(cube, 10.0, 1e-6, np.array([1.0, 2.0])) == 0.0
     assert found.bound(L1(1.0, 2), 10.0, 1e-6, weights) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("K", "epsilon", "ratio"), [(1, 10.0, 1.15), (2, 10.0, 1.5), (3, 20.0, 1.2)]
-)
-def test_floor_uses_it_where_no_program_reaches(K, epsilon, ratio):
-    found = floor(LInf(1.0, K), epsilon=epsilon, delta=1e-6)
-    assert best(LInf(1.0, K), epsilon=epsilon, delta=1e-6).variance < ratio * found.value
-    assert found.verify() >= found.value
 
 
 @pytest.mark.parametrize("sensitivity", [LInf(1.0, 3), L2(1.0, 2)], ids=repr)

@@ -21,11 +21,8 @@ from dpnoise import (
     LInf,
     Product,
     best,
-    calibrate_joint,
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.noise.stepwise import Staircase, staircase_gamma
-from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.closed_forms import smallest_moment
 from dpnoise.optimality.error_floor import EqualVolume, OwnCoordinates
 from dpnoise.optimality.floor import floor
@@ -171,33 +168,6 @@ def test_floors_grow_with_the_set_and_the_weights_and_are_proved(ball, delta, er
     assert pure.value >= found.value * (1.0 - 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("K", "epsilon", "delta"),
-    [(20, 1.0, 1e-6), (3, 0.1, 1e-3)],
-)
-def test_noise_for_the_l2_ball_is_close_to_the_floor_of_its_length_with_delta(K, epsilon, delta):
-    ball = L2(1.0, of=K)
-    found = floor(ball, epsilon=epsilon, delta=delta, error="norm")
-    noise = calibrate_joint("k-norm", ball, epsilon=epsilon, delta=delta).noise.mean_norm()
-    assert found.value <= noise <= (1.4 if K == 3 else 1.12) * found.value
-    assert "radial test" in found.method
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-4), (1.0, 0.2), (3.0, 1e-2)])
-def test_one_coordinate_with_delta_agrees_with_the_bracket_of_the_program(epsilon, delta):
-    value = floor(1.0, epsilon=epsilon, delta=delta, error="mean-abs").value
-    known = minimum_cost(epsilon, delta, cost="mean-abs", gap=0.02)
-    assert value <= known.upper
-    assert value >= 0.9 * known.lower
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(9.0, 1e-3), (12.0, 0.0), (20.0, 0.3)])
-def test_large_epsilon_is_bounded_by_the_staircase_without_delta(epsilon, delta):
-    value = floor(1.0, epsilon=epsilon, delta=delta, error="mean-abs").value
-    best = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon)))
-    assert 0.0 < value <= best.mean_abs()
-
-
 def test_a_certificate_proves_nothing_that_it_is_not_about():
     ball, ones = LInf(1.0, of=3), np.ones(3)
     whole = EqualVolume("max", 3)
@@ -221,12 +191,6 @@ def test_coordinates_without_weight_do_not_count():
     few = floor(LInf(1.0, of=2), epsilon=1.0, error="max").value
     weights = [1.0, 1.0, 0.0, 0.0]
     assert floor(LInf(1.0, of=4), epsilon=1.0, error="max", weights=weights).value == few
-
-
-def test_a_small_side_does_not_hide_what_the_others_need():
-    three = floor(LInf(1.0, of=3), epsilon=1.0, error="max").value
-    four = floor([1.0, 1.0, 1.0, 1e-6], epsilon=1.0, error="max").value
-    assert four >= three * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize(

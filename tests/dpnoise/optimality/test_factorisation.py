@@ -63,24 +63,6 @@ def test_the_noise_has_the_total_and_hides_every_difference(given):
         assert size == pytest.approx(np.max(squares), rel=1e-6)
 
 
-@every
-def test_no_strategy_of_a_random_search_beats_the_lower_bound(given):
-    """L-BFGS over strategies A, noise A^+ N of the cells, each column of A being at most 1 long."""
-    W, E = given.W.toarray(), given.changes.toarray()
-    n = W.shape[1]
-
-    def cost(a):
-        A = a.reshape(n, n)
-        norms = np.sum((A @ E) ** 2, axis=0)
-        soft = np.sum(norms**24) ** (1 / 24)  # at least the largest
-        return math.log(np.sum((W @ np.linalg.pinv(A)) ** 2) * soft)
-
-    start = np.linalg.cholesky(np.linalg.inv(found_of(given).covariance + 0.3 * np.eye(n))).T
-    tries = [np.eye(n).ravel(), start.ravel()]
-    best = min(minimize(cost, a, method="L-BFGS-B", options={"maxiter": 60}).fun for a in tries)
-    assert math.exp(best) >= found_of(given).lower * (1 - 1e-9)
-
-
 def test_a_minimiser_of_the_primal_finds_the_same_total():
     """Prefix sums of 5 cells and random W: strategies with columns of length 1, by L-BFGS."""
     for given in (Workload.prefix_sums(5, **ADDED), Workload(TALL, **ADDED)):

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dpnoise import AtMost, Counts, LInf, Product
+from dpnoise import AtMost, Counts, LInf
 from dpnoise.optimality.certificates import OwnWholeNumbers, Projection, Subsets
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
 from dpnoise.optimality.error_floor import OwnCoordinates
@@ -28,7 +28,6 @@ from dpnoise.optimality.floor import candidates, floor
 from dpnoise.optimality.rearrangement import Rearrangement
 from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance
 from dpnoise.optimality.whole_numbers import WholeStaircase
-from dpnoise.sensitivity.differences import Differences
 
 
 def counts(m, K, relation, **options):
@@ -161,21 +160,6 @@ def test_no_noise_on_a_grid_is_below_the_floor(ball, share, epsilon, delta, erro
     assert value >= share * least
 
 
-def test_the_facts_of_people_in_one_of_twenty_regions():
-    whole, any_share = (counts(1, 20, "add-remove", whole=w) for w in (True, False))
-    for epsilon, first, second in [
-        (1.0, 1.8413, 1.9181),
-        (2.0, 0.3620, 0.4227),
-        (3.0, 0.1103, 0.1527),
-        (5.0, 0.01366, 0.0297),
-    ]:
-        assert floor(whole, epsilon=epsilon).value == pytest.approx(first, rel=4e-4)
-        assert floor(any_share, epsilon=epsilon).value == pytest.approx(second, rel=2e-3)
-    three = counts(3, 12, "add-remove")
-    assert floor(three, epsilon=9.0).value < 0.110
-    assert floor(replace(three, whole=False), epsilon=17.0).value < 0.0180
-
-
 def test_the_numbers_of_the_page(monkeypatch):
     """For differences and, as all floors once were, for all points of the convex set."""
     page = " ".join((Path(__file__).parents[3] / "docs" / "floor.md").read_text("utf-8").split())
@@ -189,19 +173,6 @@ def test_the_numbers_of_the_page(monkeypatch):
     monkeypatch.setattr(AtMost, "differences", None)
     found += [floor(AtMost(3, of=12), epsilon=epsilon).value for epsilon in (0.01, 1.0, 9.0)]
     assert found == pytest.approx(printed, rel=6e-4)
-
-
-@pytest.mark.parametrize("ball", SETS[:-2], ids=repr)
-def test_small_epsilon_is_that_of_the_convex_set(ball):
-    """Sums of many differences fill it: the volume of g of them over g^K tends to that of D."""
-    true, K = ball.differences, ball.dimension
-    for g, near in ((40, 0.25), (400, 0.03)):
-        volume = log_volume(true, K, g) - K * math.log(g)
-        assert ball.log_volume - near * K < volume <= ball.log_volume + 1e-9
-    epsilon = 1e-4
-    k_norm = (K + 1) * (K + 2) / epsilon**2 * float(np.mean(ball.mean_square))
-    value = floor(ball, epsilon=epsilon).value
-    assert 0.75 * k_norm < value < k_norm
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.0), (4.0, 0.0), (1.0, 1e-6), (9.0, 1e-3)])
@@ -286,14 +257,6 @@ def test_what_does_not_fit_proves_nothing():
     assert solid.bound(whole, 1.0, 0.0, w) == 0.0 < solid.bound(one, 1.0, 0.0, w)
 
 
-def test_a_cube_of_whole_numbers_loses_the_variance_of_uniform_noise():
-    w = np.full(4, 0.25)
-    cube = Subsets(LInf(3.0, 2), best_step(LInf(3.0, 2), 6.0, 0.0))
-    solid = cube.bound(counts(2, 4, "replace-one", each=3, whole=False), 6.0, 0.0, w)
-    whole = cube.bound(counts(2, 4, "replace-one", each=3), 6.0, 0.0, w)
-    assert whole == pytest.approx(solid - 1.0 / 12.0, rel=1e-9)
-
-
 @pytest.mark.parametrize("K", [1, 2, 4])
 @pytest.mark.parametrize("s", [0.05, 0.2, 0.4])
 def test_steps_of_one_sign_lead_from_a_ball_to_points_a_difference_away(K, s):
@@ -324,33 +287,3 @@ def test_floors_of_norms_are_below_noise_by_coordinate(ball, epsilon):
         assert value <= float(np.mean(size)) + spread
         if true.moved == true.size == 1 and error == "norm":
             assert value == pytest.approx(float(np.mean(size)), abs=spread)
-
-
-def test_products_have_the_sum_of_their_blocks():
-    whole, cube = counts(1, 3, "add-remove"), LInf(0.5, of=2)
-    both = Product(whole, cube.stating("add-remove"))
-    found = floor(both, epsilon=3.0, weights=np.ones(5))
-    expected = floor(whole, epsilon=3.0, weights=np.ones(3)).value
-    expected += floor(cube, epsilon=3.0, weights=np.ones(2)).value
-    assert found.value >= expected * (1.0 - 1e-9)
-    assert found.verify() >= found.value
-    for error in ("mean-abs", "max", "norm"):
-        found = floor(both, epsilon=3.0, error=error)
-        single = floor(cube, epsilon=3.0, error=error).value
-        assert (
-            found.verify() >= found.value >= (0.0 if error == "mean-abs" else single * (1.0 - 1e-9))
-        )
-
-
-def test_a_convex_block_of_a_product_is_taken_for_the_ball_that_it_is():
-    cube = counts(3, 3, "replace-one", whole=False)
-    found = floor(Product(counts(1, 3, "replace-one"), cube), epsilon=3.0, weights=np.ones(6))
-    whole = floor(counts(1, 3, "replace-one"), epsilon=3.0, weights=np.ones(3)).value
-    ball = floor(LInf(1.0, of=3), epsilon=3.0, weights=np.ones(3)).value
-    assert found.value >= (whole + ball) * (1.0 - 1e-9)
-
-
-def test_other_combinations_of_signs_have_no_volume():
-    odd = Differences(6, 3, 1, 4, 1.0)
-    assert log_volume(odd, 2, 1) == -math.inf
-    assert few_entries(odd, "variance", 1.0, 0.0, fine=False) == []

@@ -13,7 +13,6 @@ from dpnoise.joint.calibrate import Search
 from dpnoise.optimality.closed_forms import staircase_minimum
 from dpnoise.optimality.radial_test import (
     FAST,
-    FINE,
     RadialTest,
     distance,
     lower_values,
@@ -79,16 +78,6 @@ def test_cells_are_bounded_from_below(K):
         for i in rng.integers(0, a.size, 10):
             exact = [left_side(test, K, growth, a[i] + width * t) for t in (1e-6, 0.5, 1 - 1e-6)]
             assert low[i] <= min(exact) + error
-
-
-@pytest.mark.parametrize("K", [2, 3, 20])
-def test_bounds_tend_to_the_integral_as_cells_shrink(K):
-    rng = np.random.default_rng(K + 1)
-    test, growth = random_test(rng, 2000), 2.0
-    a, low = lower_values(K, growth, test)
-    for i in rng.integers(1, a.size, 30):
-        size = test.height * growth
-        assert abs(low[i] - left_side(test, K, growth, a[i])) < 5e-3 * size + 1e-2
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.5, 1e-2)])
@@ -171,25 +160,6 @@ def test_bound_is_near_generalised_gamma_noise(K, epsilon, delta, ratio):
     if delta < 0.1:  # or it is as good
         noise = min(gamma(K, epsilon, delta), noise)
     assert noise / ratio <= found(K, epsilon, delta) <= noise
-
-
-@pytest.mark.parametrize(("K", "ratio"), [(5, 1.007), (10, 1.004)])
-def test_more_effort_is_within_a_per_cent_from_five_dimensions_on(K, ratio):
-    noise = min(gamma(K, 1.0, 1e-6), staircase_minimum(K, 1.0)[1])
-    assert noise / ratio <= found(K, 1.0, 1e-6, FINE) <= noise
-
-
-def test_bound_tends_to_the_floor_without_delta():
-    low = staircase_minimum(5, 1.0)[0]
-    values = [found(5, 1.0, delta) for delta in (1e-3, 1e-6, 1e-13)]
-    assert values[0] < values[1] < values[2] < low * 1.0001
-    assert values[2] > 0.98 * low
-
-
-def test_small_epsilon_takes_groups_of_steps():
-    test = radial_test(6, 1e-3, 1e-7)
-    assert test.group == 100
-    assert 0.7 * gamma(6, 1e-3, 1e-7) <= found(6, 1e-3, 1e-7) <= gamma(6, 1e-3, 1e-7)
 
 
 @pytest.mark.parametrize(

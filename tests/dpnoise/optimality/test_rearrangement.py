@@ -91,12 +91,6 @@ def test_without_delta_the_staircase_of_a_cube_is_above_it_by_a_ratio_of_second_
         assert ratio < math.pi * math.e / 6
 
 
-def test_the_ratio_tends_to_pi_e_over_6():
-    ratios = [(K + 2) / 3 / ball_radius(LInf(1.0, K), np.ones(K)) ** 2 for K in (10**3, 10**5)]
-    assert 0.99 * math.pi * math.e / 6 < ratios[0] < ratios[1] < math.pi * math.e / 6
-    assert math.isclose(ratios[1], math.pi * math.e / 6, rel_tol=1e-3)
-
-
 def test_never_above_known_noise_for_random_sets_weights_and_budgets():
     rng = np.random.default_rng(15)
     used = 0
@@ -126,26 +120,6 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
     assert used > 20
 
 
-@pytest.mark.parametrize(
-    ("K", "epsilon", "delta", "ratio", "image"),
-    [
-        (3, 10.0, 0.0, 1.09, False),
-        (10, 1.0, 0.0, 1.17, True),
-        (1000, 1.0, 0.0, 1.19, True),
-        (5, 1.0, 1e-6, 1.25, True),
-        (5, 5.0, 1e-9, 1.35, False),
-        (10, 1.0, 1e-6, 1.45, True),
-        (1000, 1.0, 1e-6, 2.0, True),
-    ],
-)
-def test_floor_of_a_cube_is_near_the_best_noise(K, epsilon, delta, ratio, image):
-    found = floor(LInf(1.0, K), epsilon=epsilon, delta=delta)
-    noise = best(LInf(1.0, K), epsilon=epsilon, delta=delta)
-    assert found.value < noise.variance < ratio * found.value
-    assert found.verify() >= found.value
-    assert ("ball as large as a projection" if image else "ball of equal volume") in found.method
-
-
 @pytest.mark.parametrize(("K", "k"), [(3, 2), (5, 2), (5, 3), (6, 4)])
 def test_images_of_cubes_are_as_large_on_average_as_claimed(K, k):
     """The volume of the image A [-1, 1]^K is 2^k times the sum of all |det| of k columns of A."""
@@ -161,20 +135,6 @@ def test_images_of_cubes_are_as_large_on_average_as_claimed(K, k):
     assert float(projected_radius(K, np.array(k))) == pytest.approx(max(radii), rel=0.01)
 
 
-@pytest.mark.parametrize("K", [2, 7, 50, 10**6])
-def test_images_of_cubes_in_one_and_in_all_dimensions(K):
-    """A segment of length 2 sqrt(K), and the cube itself."""
-    whole = math.exp(math.log(2.0) - log_ball(K) / K)
-    found = projected_radius(K, np.array([1, K]))
-    assert found[0] == pytest.approx(math.sqrt(K), rel=1e-6)
-    assert whole * (1.0 - 1e-6) <= found[1] <= whole
-    assert found[0] <= math.sqrt(K)
-
-
-def log_ball(k):
-    return 0.5 * k * math.log(math.pi) - math.lgamma(0.5 * k + 1.0)
-
-
 def test_no_projected_bound_holds_for_another_set_or_unequal_weights():
     certificate = projected_cubes(10, 1.0, 0.0, fine=False)[0]
     cube, ones = LInf(1.0, 10), np.ones(10)
@@ -185,18 +145,6 @@ def test_no_projected_bound_holds_for_another_set_or_unequal_weights():
     assert replace(certificate, size=11).bound(cube, 1.0, 0.0, ones) == 0.0
     double = certificate.bound(LInf(2.0, 10), 1.0, 0.0, ones)
     assert double == pytest.approx(4.0 * certificate.bound(cube, 1.0, 0.0, ones), rel=1e-12)
-
-
-def test_unequal_boxes_and_weights_use_the_heaviest_coordinates():
-    sides = np.array([1.0, 1.0, 1.0, 1e-3])
-    weights = np.ones(4)
-    (found,) = rearrangements(Box(sides), 8.0, 0.0, weights, known=0.0, fine=False)
-    assert found.size == 3
-    three = floor([1.0] * 3, epsilon=8.0, weights=weights[:3]).value
-    assert math.isclose(found.bound(Box(sides), 8.0, 0.0, weights), three, rel_tol=1e-9)
-    # A tie of sides and weights: only w_i lambda_i^2 counts.
-    other = found.bound(Box([2.0, 0.5, 1.0, 1e-3]), 8.0, 0.0, np.array([0.25, 4.0, 1.0, 1.0]))
-    assert math.isclose(other, three, rel_tol=1e-9)
 
 
 def test_a_changed_certificate_proves_no_more():
@@ -218,14 +166,6 @@ def test_a_changed_certificate_proves_no_more():
     pure = Rearrangement(4, 1.0, radial_certificate(4, 1.0))
     assert pure.bound(cube, 1.0, 0.0, weights) > value
     assert pure.bound(Product(L2(1.0, 2), L2(1.0, 2)), 1.0, 0.0, np.zeros(4)) == 0.0
-
-
-def test_what_cannot_win_is_not_tried():
-    cube, weights = LInf(1.0, 3), np.full(3, 1 / 3)
-    assert rearrangements(cube, 1.0, 1e-6, weights, known=20 / 3, fine=True) == []
-    assert rearrangements(LInf(1.0, 1), 1.0, 0.0, np.ones(1), known=0.0, fine=True) == []
-    assert rearrangements(cube, 400.0, 1e-6, weights, known=0.0, fine=True) == []
-    assert len(rearrangements(cube, 0.01, 0.3, weights, known=0.0, fine=False)) <= 1
 
 
 PAGE = (Path(__file__).parents[3] / "docs" / "floor.md").read_text(encoding="utf-8")
@@ -251,11 +191,3 @@ def test_the_ratio_is_as_printed(row, column):
     found = best(cube, epsilon=epsilon, delta=float(delta)).variance
     found /= floor(cube, epsilon=epsilon, delta=float(delta)).value
     assert 1.0 <= found < 1.01 * printed[column] + 0.005  # the floor may have risen since
-
-
-@pytest.mark.parametrize(("K", "goal"), [(5, 1.5), (10, 2.5)])
-def test_the_goal_without_delta_is_met_for_all_epsilon(K, goal):
-    for epsilon in (1e-3, 0.1, 1.0, 3.0, 10.0, 40.0):
-        cube = LInf(1.0, of=K)
-        noise = best(cube, epsilon=epsilon).variance
-        assert noise < goal * floor(cube, epsilon=epsilon).value

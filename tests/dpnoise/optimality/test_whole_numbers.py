@@ -76,14 +76,6 @@ def test_without_delta_no_real_noise_on_a_grid_is_better(change, epsilon, order)
     assert value == pytest.approx(least, rel=4e-5)
 
 
-def test_half_integers_are_better_than_integers_where_the_steps_are_wide():
-    """For real noise; an answer on the integers has no use for it."""
-    costs = staircase_costs(2, 1.0, 2)
-    assert np.argmin(costs) == 1
-    assert costs[0] == pytest.approx(1.0131 * costs[1], rel=1e-4)
-    assert np.argmin(staircase_costs(1, 1e-3, 2)) == 0
-
-
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize(
     ("change", "epsilon", "delta"),
@@ -109,17 +101,6 @@ def test_it_is_between_the_floor_for_all_shifts_and_what_uniform_noise_costs(cha
             lost = 1 / 12 if order == 2 else 1 / 4
             pure = change**order * scalar_certificate(epsilon, 0.0, order=order).bound(epsilon, 0.0)
             assert solid * (1.0 - 1e-9) - lost <= value <= pure * (1.0 + 1e-9)
-
-
-def test_one_step_is_below_the_best_noise_and_close_for_large_epsilon():
-    for epsilon, ratio in ((1.0, 2.5), (4.0, 1.08), (9.0, 1.001)):
-        best = WholeStaircase(1).bound(epsilon, 0.0)
-        points = WholePoints(1, 2.0, 2.0)
-        low = one_whole_step(points, epsilon, 0.0, 2)
-        assert best / 8.0 < low <= min(best, 0.25)
-        assert epsilon < 2.0 or best <= ratio * low
-        assert one_whole_step(points, epsilon, 1e-3, 2) < low
-        assert one_whole_step(points, epsilon, 0.9, 2) >= 0.0
 
 
 @pytest.mark.parametrize("epsilon", [20.7, 33.0, 60.0, 600.0])

@@ -76,15 +76,6 @@ def test_delta_is_the_largest_over_all_integer_points(ball, noise):
         assert found.upper - found.lower <= 1e-9 * found.upper + 1e-12
 
 
-def test_noise_may_differ_between_the_parts():
-    ball = Product(L1(2.0, of=2), LInf(1.0))
-    two, one = DiscreteGaussian(2.0), DiscreteGaussian(1.1)
-    parts = parts_of_set(ball)
-    found = integer_bounds([two, one], parts, 0.7)
-    most = max(delta_by_sums([two, two, one], d, 0.7, 20) for d in all_points(ball))
-    assert most == pytest.approx(found.upper, rel=1e-9)
-
-
 def test_three_of_twelve_counts_lose_three_steps_exactly():
     parts = parts_of_set(AtMost(3, of=12))
     noise = [DiscreteLaplace(3.0)]

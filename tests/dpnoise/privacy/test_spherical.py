@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpnoise import L2, Budget, Ellipsoid, Gaussian, gaussian_sigma
+from dpnoise import L2, Budget, Ellipsoid
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.noise import KNorm
@@ -52,29 +52,6 @@ def test_figure_3_of_arxiv_2606_08681(releases, published):
     assert total_delta(published * (1.0 - 1e-4), releases) > DELTA
 
 
-def test_gaussian_noise_wins_from_six_releases_on():
-    """At five, K-norm noise of smaller error keeps the budget; at six, none of equal error does."""
-    gaussian = K * float(gaussian_sigma(EPSILON, DELTA)) ** 2
-    assert total_delta(5.0 * gaussian, 5) <= DELTA
-    assert total_delta(6.0 * gaussian, 6) > DELTA
-
-
-def test_simulated_losses_of_two_releases():
-    """Their delta by draws from the densities alone."""
-    noise, scale = KNorm(2, K, 1.2), 1.2
-    rng = np.random.default_rng(5)
-    shift = np.eye(K)[0]
-    loss = np.zeros(200_000)
-    for _ in range(2):
-        x = noise.rvs(loss.size, rng)
-        loss += noise.logpdf(x) - noise.logpdf(x + shift)
-    value = np.maximum(-np.expm1(0.3 - loss), 0.0)
-    error = 5.0 * float(np.std(value)) / math.sqrt(loss.size)
-    shares = {(spherical_loss(K, Fraction(scale)), 1.0): 2}
-    delta = ExactAccount(0.3, DELTA).delta_of(Ledger(shares), 0.3)
-    assert abs(float(np.mean(value)) - delta) <= error
-
-
 def test_joint_noise_of_an_l2_norm_is_charged_by_its_own_loss():
     budgets = [Budget(9.0, 1e-6, relation="add-remove") for _ in range(4)]
     budgets[0].spend(KNorm(2, 5, 3.0), 1.5, times=3)
@@ -85,10 +62,3 @@ def test_joint_noise_of_an_l2_norm_is_charged_by_its_own_loss():
     found = [budget.epsilon_of() for budget in budgets]
     assert found[0] == found[1] == found[2] < 0.9 * found[3]
     assert [budget.epsilon_of(0.0) for budget in budgets] == [1.5] * 4
-
-
-def test_power_two_is_gaussian_noise():
-    one, other = (Budget(9.0, 1e-6, relation="add-remove") for _ in range(2))
-    one.spend(RadialNoise(L2(1.0, of=4), 4.0, power=2.0), 1.0)
-    other.spend(Gaussian(4.0 / math.sqrt(2.0)), 1.0)
-    assert one.epsilon_of() == pytest.approx(other.epsilon_of(), rel=1e-12)

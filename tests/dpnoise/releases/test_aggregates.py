@@ -52,11 +52,6 @@ def test_a_histogram_pays_for_the_cells_that_one_record_moves(relation, moved, d
         assert release.histogram(["a", "c"], categories="ab", **asked).noise == found.noise
 
 
-def test_counts_of_cells_are_those_of_the_records():
-    found = seeded(1).histogram(np.repeat([0.5, 2.0], 1000), edges=[0, 1, 2], epsilon=50.0, **WHO)
-    np.testing.assert_allclose(found.value, [1000, 1000], atol=3)
-
-
 @for_all("relation", ["replace-one", "add-remove"])
 @for_all("delta", [0.0, 1e-6])
 def test_a_sum_keeps_its_budget(relation, delta):
@@ -138,18 +133,11 @@ def test_releases_are_charged_before_they_are_drawn():
         (lambda: release.count(1, relation="other", **ALONE), "relation"),
         (lambda: release.count(1, budget=Budget(1.0, relation="add-remove"), **ONE), "replace_one"),
         (lambda: release.count(np.ones((2, 2), dtype=bool), **ONE), "one axis"),
-        (lambda: release.histogram(np.ones((1, 2)), edges=[0, 2], **ONE), "one axis"),
-        (lambda: release.histogram(np.ones((2, 2)), categories=[1], **ONE), "one axis"),
         (lambda: release.histogram(np.array(["a"]), edges=[0, 2], **ONE), "type of values"),
-        (lambda: release.histogram([1], edges="ab", **ONE), "edges: expected finite numbers"),
         (lambda: release.histogram([1], categories=5, **ONE), "categories: expected at least one"),
-        (lambda: release.histogram(5, categories=[5], **ONE), "values: .*one axis, got int"),
         (lambda: release.histogram([1], **ONE), "one of them"),
-        (lambda: release.histogram([1], edges=[1, 1], **ONE), "rising"),
         (lambda: release.histogram([1], categories=["a", "a"], **ONE), "each once"),
         (lambda: release.sum(np.ones(2) * 1j, bounds=(1, 0), **ONE), r"bounds.*type of values"),
-        (lambda: release.sum("a", bounds=(0, 1), **ONE), "values: .*one axis, got str"),
-        (lambda: release.sum([1.0], bounds=3, **ONE), "two numbers"),
         (
             lambda: release.mean([1.0], bounds=(0, 1), relation="add-remove", **ALONE),
             "sum and count",
@@ -363,18 +351,6 @@ def test_a_histogram_says_which_cell_is_which():
     pairs = [("a", 1), ("b", 2)]
     by_pair = seeded(1).histogram(pd.Series([pairs[0]]), categories=pairs, **sure)
     assert by_pair.value.index.tolist() == by_pair.to_frame().index.tolist() == pairs
-
-
-def test_answers_compare_by_value():
-    found = [seeded(4).histogram([1.0, 2.0], edges=[0, 1, 3], **ONE) for _ in range(2)]
-    assert found[0] == found[1]
-    assert len(set(found)) == 1
-    assert found[0] != seeded(4).histogram([1.0, 2.0], edges=[0, 2, 3], **ONE)
-    series = [seeded(4).histogram(pd.Series([1.0]), edges=[0, 1, 3], **ONE) for _ in range(2)]
-    assert series[0] == series[1]
-    assert series[0] != found[0]
-    assert seeded(4).count(3, **ONE) != seeded(4).count(3, epsilon=2.0, **WHO)
-    assert seeded(4).quantile([1.0], 0.5, bounds=(0, 1), **ONE) != found[0]
 
 
 def test_answers_as_frame_html_and_picture():

@@ -68,12 +68,6 @@ def test_the_table_decides_as_balls_do(noise, monkeypatch):
         monkeypatch.undo()
 
 
-def test_the_table_leaves_little_to_balls():
-    words = entropy(3).words(COUNT)
-    _, decided = table_of(Laplace(1.0)).steps(words, np.full(COUNT, 4.0), np.full(COUNT, 0.25))
-    assert np.mean(decided) > 0.99
-
-
 def test_the_table_leaves_the_bits_after_the_64th_open():
     """At the end of the table one unit of 2^-64 moves |T| over the end of a step."""
     table = table_of(TruncatedLaplace(1.0, 14.0))

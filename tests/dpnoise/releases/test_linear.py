@@ -4,8 +4,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise import L2, Budget, BudgetExceededError, Workload, best, compare, release
-from dpnoise.releases import linear, sums
+from dpnoise import (
+    L2,
+    Budget,
+    BudgetExceededError,
+    Counts,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Workload,
+    best,
+    compare,
+    release,
+)
+from dpnoise.releases import release as module
+from dpnoise.releases import sums
 
 ADDED = {"relation": "add-remove"}
 RNG = np.random.default_rng(8)
@@ -75,7 +87,7 @@ def test_a_table_without_negative_entries_is_the_nearest_one():
     """Of fixed noise: no feasible direction lowers |W z - y|^2."""
     W = WEEKS.W.toarray()
     y = np.array([3.0, -1.0, 4.0, 2.0, -5.0, 1.0])
-    z = linear._fitted(WEEKS.gram, W.T @ y, non_negative=True)
+    z = module._fitted(WEEKS.gram, W.T @ y, non_negative=True)
     slope = W.T @ (W @ z - y)
     assert np.all(slope >= -1e-9)
     assert np.allclose(slope * z, 0.0, atol=1e-9)
@@ -94,7 +106,7 @@ def test_sums_beyond_doubles_are_exact_and_clipped(monkeypatch):
         return ordinary(problems, values, inner, grid)
 
     monkeypatch.setattr(sums, "prepared", huge)
-    draw = sums._summed(sums.Problems("test"), np.zeros((1, 6)), noise, None)
+    draw = sums._summed(sums.Problems("test"), np.zeros((1, 6)), noise, None, rounds=False)
     exact = np.cumsum([int(x) for x in (cells[0] / step).tolist()])
     assert np.array_equal(draw(None)[0] / step, np.clip(exact, -(2**53), 2**53).astype(float))
 
@@ -139,3 +151,81 @@ def test_every_row_of_a_comparison_can_be_released():
         released = release.workload(x, row)
         low, high = released.interval(0.999999)
         assert np.all((low <= WEEKS.W @ x) & (WEEKS.W @ x <= high))
+
+
+@pytest.mark.parametrize(
+    ("people", "epsilon", "delta", "kind"),
+    [({}, 1.0, 0.0, DiscreteLaplace), ({"at_most": 4}, 0.5, 1e-3, DiscreteGaussian)],
+)
+def test_whole_answers_are_sums_of_cells_with_discrete_noise(people, epsilon, delta, kind):
+    """Steps between prefix sums have the probabilities of the noise of a cell (chi squared)."""
+    given = Workload.prefix_sums(6, **people, **ADDED)
+    found = best(given, epsilon=epsilon, delta=delta, integer=True, family="cells")
+    (noise,) = set(found.noise.inner.noises)
+    assert found.name == "discrete cells, summed"
+    assert isinstance(noise, kind)
+    assert np.allclose(found.variances, noise.var() * np.arange(1, 7))
+    if delta:  # four cells change by 1 at once: the loss is linear in the sum of their noise
+        k = np.arange(-400, 401)
+        one = np.exp(noise.logpmf(k))
+        four = np.convolve(np.convolve(one, one), np.convolve(one, one))
+        loss = (2.0 * np.arange(-1600, 1601) + 4.0) / (2.0 * noise.sigma**2)
+        exact = np.sum(four * np.maximum(-np.expm1(epsilon - loss), 0.0))
+        assert exact == pytest.approx(found.delta, rel=1e-9)
+        assert 0.99 * delta < found.delta <= delta
+    else:
+        assert (
+            noise == best(Counts(1, of=6, **ADDED), epsilon=epsilon, integer=True).noise.noises[0]
+        )
+    x = np.arange(6)
+    released = release.workload(x, found)
+    assert released.value.dtype == np.int64
+    assert np.allclose(np.diff(released.value, prepend=0), released.cells)
+    drawn = release(np.tile(given.W @ x, (4000, 1)), found.noise)
+    assert drawn.dtype == np.int64
+    cells = np.diff(drawn - given.W @ x, prepend=0, axis=1).ravel()
+    most = int(noise.isf(0.01))
+    k = np.arange(-most, most + 1)
+    seen = np.array([np.sum(cells == i) for i in k])
+    expected = np.exp(noise.logpmf(k)) * cells.size
+    rest = cells.size - np.array([seen.sum(), expected.sum()])
+    assert stats.chisquare([*seen, rest[0]], [*expected, rest[1]]).pvalue > 1e-4
+
+
+def test_whole_answers_of_the_best_gaussian_noise_are_rounded():
+    """Rounding is post-processing, which a budget charges like the noise before it."""
+    found = best(WEEKS, family="correlated-gaussian", integer=True, **BUDGET)
+    real = best(WEEKS, family="correlated-gaussian", **BUDGET)
+    assert found.noise.real == real.noise
+    assert np.allclose(found.variances, real.variances + 1.0 / 12.0)
+    x = np.arange(6)
+    released = release.workload(x, found)
+    assert released.value.dtype == np.int64
+    assert released.interval()[0].dtype == np.int64
+    budget = Budget(1.05, 1e-5, relation="add-remove")
+    budget.spend(found)
+    assert budget.remaining() == pytest.approx(0.05, abs=1e-6)
+
+
+def test_whole_answers_need_a_matrix_of_whole_numbers():
+    with pytest.raises(ValueError, match="entries of W: expected whole numbers"):
+        best(Workload([[0.5, 1.0]], **ADDED), epsilon=1.0, integer=True)
+
+
+def test_the_floor_of_whole_answers_lies_below_noise_that_hides_one_change_alone():
+    """Answers that change by 5 and never by less: 5 times discrete Laplace noise has less than
+    any noise that hides 1, 2, ..., 5."""
+    found = compare(Workload([[5.0]], **ADDED), epsilon=1.0, integer=True)
+    alone = 25.0 * DiscreteLaplace(1.0).var()
+    assert found["discrete cells, summed"].variance == pytest.approx(alone)
+    assert alone < best(L2(5.0, of=1, **ADDED), epsilon=1.0, integer=True).variance
+    assert 0.99 * alone < found.floor <= alone * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("integer", [False, True])
+def test_gaussian_noise_for_several_releases_is_stretched(integer):
+    """n releases are one of sqrt(n) times the set."""
+    found = best(WEEKS, family="correlated-gaussian", integer=integer, times=9, **BUDGET)
+    one = best(WEEKS, family="correlated-gaussian", **BUDGET)
+    assert np.allclose(found.variances, 9.0 * one.variances + integer / 12.0, rtol=1e-6)
+    assert found.delta <= BUDGET["delta"]

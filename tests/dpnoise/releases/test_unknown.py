@@ -10,7 +10,7 @@ import pytest
 
 from dpnoise import Budget, BudgetExceededError, DiscreteGaussian, DiscreteLaplace, release
 from dpnoise.noise import DiscreteStaircase
-from dpnoise.releases.unknown import chance_of_naming, threshold_of
+from dpnoise.releases.aggregates import chance_of_naming, threshold_of
 from exact_release import seeded
 from for_all import for_all
 

@@ -11,7 +11,7 @@ from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import KNorm, Staircase2D
-from dpnoise.releases import vectors
+from dpnoise.releases import continuous as vectors
 from dpnoise.sensitivity.spheroid import Spheroid
 from exact_release import entropy, seeded
 
@@ -100,13 +100,6 @@ def test_doubles_decide_as_balls_do(noise, monkeypatch):
     monkeypatch.setattr(vectors, "_ERROR", math.inf)
     slow = vectors.rounded_vectors(values, noise, step, entropy(8))
     np.testing.assert_array_equal(fast, slow)
-
-
-def test_a_staircase_with_many_steps_in_balls(monkeypatch):
-    noise = NormStaircase(LInf(1.0, of=2), 0.05, 0.5)
-    monkeypatch.setattr(vectors, "_ERROR", math.inf)
-    found = vectors.rounded_vectors(np.zeros((5, 2)), noise, np.ones(2), entropy(3))
-    assert np.all(np.isfinite(found))
 
 
 def test_unknown_norms_are_refused():

@@ -3,8 +3,6 @@
 The sets hold the differences, and no smaller multiple does.
 """
 
-import math
-
 import numpy as np
 import pytest
 
@@ -51,9 +49,6 @@ def test_numbers_vectors_and_sets():
     ("arguments", "words"),
     [
         ((0.0, 0), ["sensitivity", "got 0.0", "dimension", "got 0"]),
-        ((math.nan,), ["sensitivity", "nan"]),
-        (("1",), ["sensitivity", "'1'"]),
-        ((None,), ["sensitivity", "None"]),
         (([1.0, 2.0], 3), ["dimension", "2", "got 3"]),
         ((L2(1.0, of=2), 1), ["dimension", "2", "got 1"]),
         (([],), ["shape of lambdas"]),
@@ -96,13 +91,6 @@ def test_two_people_in_few_numbers_differ_in_twice_as_many(m, K):
     for change in (one - other, one + other):
         loss = np.abs(noise.logpdf(x) - noise.logpdf(x - change))
         assert np.max(loss) <= 1.0 + 1e-9
-
-
-@pytest.mark.parametrize("given", [one for one in SETS if "AtMost" not in str(one)], ids=str)
-def test_symmetric_contributions_double_the_set_and_back(given):
-    assert replace_one(given).norm(2.0 * given.extreme_point) == pytest.approx(1.0, rel=1e-15)
-    back = add_remove(replace_one(given))
-    assert back == given.stating("add-remove")
 
 
 @pytest.mark.parametrize("contributions", ["symmetric", "nonnegative"])

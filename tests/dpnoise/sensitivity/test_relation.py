@@ -122,10 +122,3 @@ def test_every_set_says_what_one_person_changes(given, words):
         f"relation between neighbouring data sets not stated, {words}: epsilon = 0.5, delta = 0"
     )
     assert given.promise(0.5, 0.0) == unstated
-
-
-def test_what_is_computed_is_kept_with_another_relation():
-    """The exact integers of 5000 coordinates take a second; a relation does not change them."""
-    given = AtMost(7, of=60)
-    moments = given.irwin_hall
-    assert given.stating("add-remove").irwin_hall is moments

@@ -6,9 +6,9 @@ from dpnoise_papers.claims.model import Claim, Condition, Printed
 
 
 def test_printed_numbers_are_handed_to_the_figure():
-    claims = [NUMBER, ORDERING, replace(NUMBER, id="elsewhere", item="table-2")]
+    claims = [NUMBER, ORDERING, replace(NUMBER, id="bound", relation="<")]
     verdicts = judge(claims, {NUMBER.result: two(0.0391, 1)})
-    (row,) = printed_numbers(claims, verdicts, paper="paper", item="table-1").to_dict("records")
+    (row,) = printed_numbers(claims, verdicts).to_dict("records")
     assert row == {
         "mechanism": "a",
         "column": "x",

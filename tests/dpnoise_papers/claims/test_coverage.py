@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from claim_toys import NUMBER, replace
-from dpnoise_papers.claims.coverage import Sentence, not_in_text, page, read_sentences
+from dpnoise_papers.claims.coverage import Sentence, page, read_sentences
 from dpnoise_papers.claims.findings import read_snapshot
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
+from printed_words import not_in_text
 
 ROOT = Path(__file__).parents[3]
 TEXTS = os.environ.get(

@@ -425,6 +425,9 @@ def test_the_assumptions_of_places_and_items_are_those_of_all_their_rows(tmp_pat
     paragraphs.write_text('Section V: {reading: one, assumptions: [3, ""]}\n')
     with pytest.raises(ValueError, match=r"assumptions(?s:.*)assumptions"):
         read_claims(write(tmp_path, *rows))
+    paragraphs.write_text("Section V: {reading: one, select: search}\n")
+    with pytest.raises(ValueError, match=r"Section V.select: .*expected a list such as"):
+        read_claims(write(tmp_path, *rows))
 
 
 def test_a_variant_may_not_say_what_the_paper_says(tmp_path):

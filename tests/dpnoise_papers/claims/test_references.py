@@ -6,11 +6,11 @@ from dpnoise_papers.claims.references import (
     DOCUMENTS,
     Reference,
     account,
-    loose_numbers,
     references,
     render,
     templates,
 )
+from printed_words import loose_numbers
 
 TABLE = pd.DataFrame(
     {

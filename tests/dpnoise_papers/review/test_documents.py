@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from dpnoise_papers.claims.interval import Band
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.claims.references import loose_numbers, references
+from dpnoise_papers.claims.references import references
 from dpnoise_papers.item import papers
 from dpnoise_papers.review import documents as module
 from dpnoise_papers.review.documents import (
@@ -28,6 +28,7 @@ from dpnoise_papers.review.documents import (
     read_findings,
     tables_in,
 )
+from printed_words import loose_numbers
 
 TEXT = """# Choices
 

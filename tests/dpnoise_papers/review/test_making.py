@@ -7,7 +7,7 @@ import pytest
 from dpnoise_papers.config import load
 from dpnoise_papers.item import papers
 from dpnoise_papers.making import resolve
-from dpnoise_papers.review.making import Folders, command_options, cost, making, place
+from dpnoise_papers.review.making import command_options, cost, making, place
 from dpnoise_papers.steps import Run, outputs
 from for_all import for_all
 
@@ -24,11 +24,9 @@ HEAD = "s\th:m:s\tmax_rss\tmax_vms\n"
 @pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.id)
 def test_every_item_can_be_remade_by_the_path_of_a_file_of_its_own(paper, tmp_path):
     run = Run(load("config.yaml"))
-    run.results, run.figures = str(tmp_path / "results"), str(tmp_path / "figures")
-    names = ("results", "figures", "benchmarks")
-    folders = Folders(**{name: tmp_path / name for name in names}, page=tmp_path / "report.html")
+    run.results, run.figures, run.logs = (str(tmp_path / name) for name in ("r", "f", "logs"))
     for item in paper.items:
-        made = making(run, paper, item, folders)
+        made = making(run, f"{paper.id}/{item.id}", [])
         words = shlex.split(made.command)
         if item.extra:
             assert words == ["make", item.target]
@@ -36,7 +34,7 @@ def test_every_item_can_be_remade_by_the_path_of_a_file_of_its_own(paper, tmp_pa
         assert words[:-1] == ["snakemake", "--cores", "2", "--force"]
         assert words[-1] in outputs(run.calls(f"{paper.id}/{item.id}"))
         assert made.functions
-        assert (made.cost, made.files) == (None, ())
+        assert (made.cost, made.files) == (None, [])
         assert bool(made.settings) == bool(item.table and item.table.settings)
 
 
@@ -60,12 +58,11 @@ def test_an_unknown_function_is_named():
         place("dpnoise_papers.making.nothing")
 
 
-def test_seconds_add_up_and_the_largest_memory_counts(tmp_path):
-    (tmp_path / "a.tsv").write_text(HEAD + "1.5\t0:00:01\t100.0\t1\n")
-    (tmp_path / "b.tsv").write_text(HEAD + "2.5\t0:00:02\tNA\t-\n")
-    names = [tmp_path / f"{name}.tsv" for name in "abc"]
-    assert cost(names) == (4.0, 100.0, 2)
+def test_the_largest_numbers_of_a_benchmark_count_and_no_number_is_none(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text(HEAD + "1.5\t0:00:01\t100.0\t1\n2.5\t0:00:02\tNA\t-\n")
+    assert cost(path) == (2.5, 100.0)
 
 
 def test_what_left_no_file_has_no_cost(tmp_path):
-    assert cost([tmp_path / "a.tsv"]) is None
+    assert cost(tmp_path / "a.tsv") is None

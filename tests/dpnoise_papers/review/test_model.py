@@ -17,13 +17,13 @@ RECORD = {
     "machine": {"system": "Linux", "cpu": "some CPU", "cores": 2, "python": "3.11.2"},
     "seed": 7,
     "settings_changed": [{"setting": "a.b", "paper": [1, 2], "run": None}],
-    "data": {"boston": {"status": "ok", "fingerprint": "f00"}},
     "packages": {"numpy": "2.0"},
 }
 
 
 def test_a_run_says_what_it_was():
-    found = stamp(RECORD, 1, None)
+    row = {"name": ["boston"], "status": ["ok"], "fingerprint": ["f00"], "reason": [None]}
+    found = stamp(RECORD, 1, pd.DataFrame(row))
     facts = dict(found.facts)
     assert facts["revision"] == "0123456789ab with uncommitted changes"
     assert facts["date"] == "2026-01-02 03:04:05+00:00"
@@ -43,6 +43,7 @@ def test_what_is_missing_is_said_and_the_reason_stands_for_a_fingerprint():
         "Python": "not recorded", "seed": "5",
     }  # fmt: skip
     assert found.settings is None
+    assert stamp({}, 5, None).data == []
     assert found.data == [("x", "missing", "no network")]
 
 

@@ -13,6 +13,7 @@ from for_all import for_all
 from review_run import run
 
 VOID = {"meta", "link", "input", "img", "br", "line", "circle", "rect"}
+OPTIONS = ("--configfile", "config.quick.yaml")
 MADE = "inid-figure-1a-linear-db"
 CSS = Path("src/dpnoise_papers/review/templates/page.css").read_text(encoding="utf-8")
 TEXTS = (
@@ -55,8 +56,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def text(made):
-    config, folders = made
-    return report(config, folders, published="published", choices="docs/choices.md")
+    return report(made, OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_every_link_leads_somewhere_and_nothing_comes_from_a_network(made, text,
     inside = [link[1:] for link in read.links if link.startswith("#") and not link.startswith("#?")]
     assert set(inside) <= places
     files = [link for link in read.links if not link.startswith(("#", "data:"))]
-    folder = made[1].page.parent
+    folder = Path(made.page_for_reviewers).parent
     assert len(files) >= 9
     assert all((folder / link).is_file() for link in files)
     assert all(source.startswith("data:image/webp") for source in read.sources)
@@ -124,7 +124,7 @@ def test_an_item_shows_its_figure_and_how_it_is_made(text):
 
 
 def test_the_totals_are_those_of_the_verdicts(made, text):
-    verdicts = read_table(made[1].results / "verdicts.csv")
+    verdicts = read_table(Path(made.results, "verdicts.csv"))
     own = verdicts[verdicts["kind"] == "printed"]
     numbers = own[own["form"] == "number"]
     good = int((numbers["verdict"] == "reproduced").sum())
@@ -142,8 +142,7 @@ def test_the_stamp_names_the_run_and_warns_of_other_settings(text):
 
 
 def test_the_same_run_gives_the_same_bytes(made, text):
-    config, folders = made
-    again = report(config, folders, published="published", choices="no-such-file.md")
+    again = report(made, OPTIONS, choices="no-such-file.md")
     assert "Choices where the paper is silent" not in again
     assert section(again, 'section class="view on"', "section") == section(
         text, 'section class="view on"', "section"
@@ -151,21 +150,16 @@ def test_the_same_run_gives_the_same_bytes(made, text):
 
 
 def test_verdicts_of_other_claims_and_a_page_too_large_are_refused(made, monkeypatch):
-    config, folders = made
-
-    def again():
-        return report(config, folders, published="published", choices="docs/choices.md")
-
-    path = folders.results / "verdicts.csv"
+    path = Path(made.results, "verdicts.csv")
     verdicts = read_table(path)
     with monkeypatch.context() as patch:
         patch.setattr(module, "LARGEST", 1000)
         with pytest.raises(ValueError, match=r"at most 1000 bytes, got .* largest figures"):
-            again()
+            report(made)
     write_table(verdicts[1:], path)
     try:
         with pytest.raises(ValueError, match=r"verdicts.csv: expected .*run the pipeline"):
-            again()
+            report(made)
     finally:
         write_table(verdicts, path)
 

@@ -385,7 +385,7 @@ def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> LatticeP
         log_delta = max(log_delta, *(part.log_rest for part in parts))
     spans = [part.span(tilt) for part in parts]
     widest = max(right - left for left, right in spans)
-    steps = np.geomspace(1.0, 16.0, 9) / (math.sqrt(spread) + 1e-6 * widest)
+    steps = np.geomspace(1.0, 16.0, 9) / (math.sqrt(spread) + 1e-6 * widest or 1.0)
     rise = np.array([_cumulant(parts, tilt + step)[0] - total for step in steps])
     fall = np.array([_cumulant(parts, tilt - step)[0] - total for step in steps])
     above, below = (rise + NEGLIGIBLE) / steps, (fall + NEGLIGIBLE) / steps

@@ -244,6 +244,8 @@ class Budget:
             limit = f"epsilon = {number_words(self.epsilon)} at this delta"
         else:
             limit = f"rho = {self.rho!r}, whatever delta"
+        if now.number and self.adaptive and self.delta > 0.0:
+            limit += "; it alone holds where noise was chosen by earlier results"
         return of_budget(now.listed, self.relation, (limit, self.delta), self._totals(now), today())
 
     def _repr_html_(self) -> str:
@@ -578,6 +580,9 @@ class Budget:
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.
+
+        Where noise, sensitivities or numbers were chosen by earlier results, it is for delta = 0
+        alone: with delta only the limit of the budget holds.
 
         Parameters
         ----------

@@ -14,8 +14,8 @@ from scipy import special
 
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, bisected
-from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, geometric, log_profile, slack
-from dpnoise_papers.checks import Check, Outcome, at_most, equal
+from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, log_profile, slack
+from dpnoise_papers.checks import Outcome, at_most, equal, log_uniform
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -39,8 +39,9 @@ def _algorithm(epsilon: Array, delta: Array) -> Array:
 
 def _asked(rng: Generator, n: int) -> tuple[Array, Array]:
     """Return what Algorithm 1 can be asked for; delta is delta_0, where it branches, in a tenth."""
-    delta = np.where(rng.random(n) < 0.5, geometric(rng, 1e-100, 0.1, n), rng.uniform(0, 0.999, n))
-    epsilon = geometric(rng, 1e-4, 1e3, n)
+    half = rng.random(n) < 0.5
+    delta = np.where(half, log_uniform(rng, 1e-100, 0.1, n), rng.uniform(0, 0.999, n))
+    epsilon = log_uniform(rng, 1e-4, 1e3, n)
     branch = 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))
     return epsilon, np.where(rng.random(n) < 0.1, branch, delta)
 
@@ -55,7 +56,7 @@ def _algorithm_private(rng: Generator, n: int) -> Outcome:
 def _algorithm_smallest(rng: Generator, n: int) -> Outcome:
     """Return how far noise below that of Algorithm 1, by a part of 1e-6 to 1/2, misses delta."""
     epsilon, delta = _asked(rng, n)
-    part = geometric(rng, 1e-6, 0.5, n)
+    part = log_uniform(rng, 1e-6, 0.5, n)
     margin = -slack(_algorithm(epsilon, delta) * (1 - part), epsilon, delta)
     return Outcome(margin, 0.0, {"epsilon": epsilon, "delta": delta, "part": part})
 
@@ -72,8 +73,8 @@ def _searched_functions(rng: Generator, n: int) -> Outcome:
     delta_0 is the delta of noise Delta/sqrt(2 epsilon), by its integral; and in between B+ and B-
     are those of alpha times as much noise.
     """
-    epsilon = geometric(rng, 1e-3, 100, n)
-    x = geometric(rng, 1e-3, 10, n) / epsilon
+    epsilon = log_uniform(rng, 1e-3, 100, n)
+    x = log_uniform(rng, 1e-3, 10, n) / epsilon
     zero, far, mu = np.zeros(n), np.full(n, 1e4) / epsilon, np.sqrt(2 * epsilon)
     start = np.exp(log_profile(mu, epsilon))
     alpha = np.sqrt(1 + x / 2) + np.sqrt(x / 2)  # 1/alpha is the other root
@@ -88,8 +89,8 @@ def _searched_functions(rng: Generator, n: int) -> Outcome:
 
 def _searched_functions_are_monotone(rng: Generator, n: int) -> Outcome:
     """Return the slack of: B+ increases and B- decreases."""
-    epsilon = geometric(rng, 1e-3, 100, n)
-    x, larger = (np.sort(geometric(rng, 1e-3, 10, 2 * n).reshape(2, n), axis=0)) / epsilon
+    epsilon = log_uniform(rng, 1e-3, 100, n)
+    x, larger = (np.sort(log_uniform(rng, 1e-3, 10, 2 * n).reshape(2, n), axis=0)) / epsilon
     margin = [
         at_most(_b(epsilon, x, 1), _b(epsilon, larger, 1)),
         at_most(_b(epsilon, larger, -1), _b(epsilon, x, -1)),
@@ -160,7 +161,7 @@ def _search_in_doubles(rng: Generator, n: int) -> Outcome:
     That is what Section 5.1 says; of a root above 1 the accuracy is taken relative to it, since
     doubles have no more. A search that does not end, or overflows, has found nothing.
     """
-    epsilon, delta = geometric(rng, 1e-3, 10, n), geometric(rng, 1e-10, 0.1, n)
+    epsilon, delta = log_uniform(rng, 1e-3, 10, n), log_uniform(rng, 1e-10, 0.1, n)
     plus = delta >= 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))
     found, margin = bisected(epsilon, delta, plus), np.empty(n)
     with mpmath.workdps(80):
@@ -187,28 +188,3 @@ def search_length(rng: Generator, n: int) -> tuple[Array, dict[str, Array]]:
             _, high, count = _searched(e, given, int(digits[i]))
             ratio[i] = count / float(mpmath.log((1 + high) * mpmath.mpf(10) ** int(digits[i]), 2))
     return ratio, {"epsilon": epsilon, "delta": delta, "digits": digits.astype(float)}
-
-
-CHECKS = (
-    Check("theorem-9", "Theorem 9",
-          "Algorithm 1 in exact arithmetic is (epsilon, delta)-DP", "complete", _algorithm_private,
-          0.075),
-    Check("theorem-9-least", "Section 4, first paragraph",
-          "no standard deviation below that of Algorithm 1 in exact arithmetic is "
-          "(epsilon, delta)-DP", "complete", _algorithm_smallest, 0.075),
-    Check("section-6-calibration", "Section 6, last paragraph",
-          "calibration by Algorithm 1 in exact arithmetic is optimal", "complete",
-          _algorithm_smallest, 0.02),
-    Check("theorem-9-proof", "Theorem 9, proof",
-          "B+ and B- begin at delta_0 and tend to 1 and to 0", "complete",
-          _searched_functions),
-    Check("section-3-increasing", "Section 3, B+",
-          "B+ increases, and B- decreases", "complete", _searched_functions_are_monotone),
-    Check("section-3-search", "Section 3, last paragraph",
-          "with Phi known to 80 digits bisection finds v* and u* to 10^-1 to 10^-50", "none given",
-          _search, 0.02),
-    Check("section-3-search-doubles", "Section 3, last paragraph",
-          "in double precision with SciPy's erf, as in Section 5.1, bisection finds v* and u* to "
-          "10^-12", "false: nothing of 1 + erf is left far out, and its rounding moves the root",
-          _search_in_doubles, 0.1),
-)  # fmt: skip

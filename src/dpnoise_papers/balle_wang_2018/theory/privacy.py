@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -23,15 +22,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.checks import (
-    REACH,
-    Check,
-    Outcome,
-    at_most,
-    column,
-    equal,
-    integrate,
-)
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,11 +109,6 @@ _CALIBRATED = 1e-9  # relative error of the delta of a calibration
 _OUTPUTS = 6  # of the mechanisms of Theorem 5
 
 
-def geometric(rng: Generator, low: float, high: float, n: int) -> Array:
-    """Return n numbers, uniform in the logarithm."""
-    return np.exp(rng.uniform(math.log(low), math.log(high), n))
-
-
 def slack(sigma: Array, epsilon: Array, delta: Array) -> Array:
     """Return log delta less the logarithm of the delta that noise at sensitivity 1 has."""
     return np.log(delta) - log_profile(1.0 / sigma, epsilon)
@@ -137,7 +123,7 @@ def _smallest_sigma(epsilon: Array, delta: Array) -> Array:
 
 def _classical(rng: Generator, n: int) -> Outcome:
     """Return the slack of Theorem 1."""
-    epsilon, delta = geometric(rng, 1e-8, 1, n), geometric(rng, 1e-100, 1, n)
+    epsilon, delta = log_uniform(rng, 1e-8, 1, n), log_uniform(rng, 1e-100, 1, n)
     delta = np.where(rng.random(n) < 0.5, delta, rng.random(n))
     sigma = classical_gaussian_sigma(epsilon, delta)
     return Outcome(slack(sigma, epsilon, delta), ROUNDING, {"epsilon": epsilon, "delta": delta})
@@ -145,7 +131,7 @@ def _classical(rng: Generator, n: int) -> Outcome:
 
 def _zero_epsilon(rng: Generator, n: int) -> Outcome:
     """Return the slack of Theorem 2."""
-    delta = geometric(rng, 1e-100, 1, n)
+    delta = log_uniform(rng, 1e-100, 1, n)
     return Outcome(slack(0.5 / delta, np.zeros(n), delta), ROUNDING, {"delta": delta})
 
 
@@ -157,7 +143,7 @@ def _loss_is_gaussian(rng: Generator, n: int) -> Outcome:
     """
     d, s = rng.integers(1, 9, n), rng.uniform(-3, 3, n)
     apart = rng.standard_normal((n, 8)) * (np.arange(8) < d[:, None])
-    sigma = geometric(rng, 0.1, 10, n)
+    sigma = log_uniform(rng, 0.1, 10, n)
     eta = (apart**2).sum(axis=1) / (2 * sigma**2)
     margin = equal(log_loss_moment(s, apart, sigma), s * eta + s * s * eta, 1 + eta)
     return Outcome(margin, 1e-11, {"d": d.astype(float), "eta": eta, "sigma": sigma, "s": s})
@@ -165,7 +151,7 @@ def _loss_is_gaussian(rng: Generator, n: int) -> Outcome:
 
 def _low_privacy(rng: Generator, n: int, exponent: float, low: float) -> Outcome:
     """Return the relative slack of sigma >= Delta / sqrt(2 epsilon) below a bound on delta."""
-    epsilon = geometric(rng, low, 30, n)
+    epsilon = log_uniform(rng, low, 30, n)
     bound = 0.5 - np.exp(-exponent * epsilon) / np.sqrt(4 * math.pi * epsilon)
     delta = bound * np.where(rng.random(n) < 0.5, rng.random(n), 1 - 1e-3 * rng.random(n))
     margin = _smallest_sigma(epsilon, delta) * np.sqrt(2 * epsilon) - 1
@@ -179,7 +165,7 @@ def _tail_at_zero(rng: Generator, n: int) -> Outcome:
     noise is (0, delta)-DP with the delta of another integral, which is below 1/2: the condition
     is not necessary.
     """
-    distance, ratio = geometric(rng, 1e-3, 1e3, n), geometric(rng, 1e-3, 1.3, n)
+    distance, ratio = log_uniform(rng, 1e-3, 1e3, n), log_uniform(rng, 1e-3, 1.3, n)
     sigma = distance / ratio
     positive = np.exp(log_tail(where_loss_is(np.zeros(n), distance, sigma) / sigma))
     margin = [positive - 0.5, 0.5 - np.exp(log_profile(ratio, np.zeros(n)))]
@@ -191,7 +177,7 @@ def _mills_bound(rng: Generator, n: int, exponent: float) -> Outcome:
 
     e^epsilon Phi(-sqrt(2 epsilon)) < e^(-exponent epsilon)/sqrt(4 pi epsilon).
     """
-    epsilon = geometric(rng, 1e-3, 1e3, n)
+    epsilon = log_uniform(rng, 1e-3, 1e3, n)
     left = np.log(0.5 * special.erfcx(np.sqrt(epsilon)))
     right = -exponent * epsilon - 0.5 * np.log(4 * math.pi * epsilon)
     return Outcome(at_most(left, right), 0.0, {"epsilon": epsilon})
@@ -205,7 +191,7 @@ def _low_privacy_limit(
     The gap to 1/2 is positive, falls, and tends to 0: at 10^8 epsilon it is 10^-4 of the corrected
     one at epsilon, or less.
     """
-    epsilon = geometric(rng, 0.1, 200, n)
+    epsilon = log_uniform(rng, 0.1, 200, n)
 
     def gap(e: Array, exponent: float) -> Array:
         return np.exp(-exponent * e) / np.sqrt(4 * math.pi * e)
@@ -226,40 +212,31 @@ def _inverse_rate(rng: Generator, n: int) -> Outcome:
     From epsilon = 2 c^2 on it is below Theorem 4's Delta / sqrt(2 epsilon), which delta needs from
     epsilon = 1/(4 pi (1/2 - delta)^2) on.
     """
-    constant, delta = geometric(rng, 0.01, 100, n), geometric(rng, 1e-12, 0.49, n)
+    constant, delta = log_uniform(rng, 0.01, 100, n), log_uniform(rng, 1e-12, 0.49, n)
     start = np.maximum(2 * constant**2, 1 / (4 * math.pi * (0.5 - delta) ** 2))
-    epsilon = start * geometric(rng, 1.01, 100, n)
+    epsilon = start * log_uniform(rng, 1.01, 100, n)
     margin = -slack(constant / epsilon, epsilon, delta)
     return Outcome(margin, 0.0, {"constant": constant, "delta": delta, "epsilon": epsilon})
 
 
-def _density(rng: Generator, n: int, power: Callable[[Array], Array]) -> Outcome:
+def _density(rng: Generator, n: int, *, by_dimension: bool) -> Outcome:
     """Return the error of: the density in the proof of Lemma 3 has the integral 1.
 
-    It is exp(-|y - f|^2/(2 sigma^2)) over a power of 2 pi sigma^2, and the integral of the former
-    is the d-th power of one by quadrature.
+    It is exp(-|y - f|^2/(2 sigma^2)) over the power 1/2 of 2 pi sigma^2, as printed, or d/2. The
+    integral of the former is the d-th power of one by quadrature.
     """
-    d, sigma = rng.integers(1, 6, n).astype(float), geometric(rng, 0.1, 10, n)
+    d, sigma = rng.integers(1, 6, n).astype(float), log_uniform(rng, 0.1, 10, n)
     s = column(sigma)
     edges = np.stack([-REACH * sigma, np.zeros(n), REACH * sigma], axis=1)
     single = integrate(lambda t: np.exp(-0.5 * (t / s) ** 2), edges, parts=8)
-    total = d * np.log(single) - power(d) * np.log(2 * math.pi * sigma**2)
+    power = d / 2 if by_dimension else 0.5
+    total = d * np.log(single) - power * np.log(2 * math.pi * sigma**2)
     return Outcome(equal(total, 0.0), 1e-11, {"d": d, "sigma": sigma})
-
-
-def _half(d: Array) -> Array:
-    """Return the printed power of 2 pi sigma^2."""
-    return np.full(d.shape, 0.5)
-
-
-def _half_of_d(d: Array) -> Array:
-    """Return the power that makes a density."""
-    return d / 2
 
 
 def _scaled_normal(rng: Generator, n: int, power: float) -> Outcome:
     """Return the error of: eta + (2 eta)^power N(0, 1) has the variance 2 eta (Lemma 6, proof)."""
-    eta = geometric(rng, 1e-3, 30, n)
+    eta = log_uniform(rng, 1e-3, 30, n)
     return Outcome(equal((2 * eta) ** (2 * power), 2 * eta, 2 * eta), 1e-12, {"eta": eta})
 
 
@@ -308,7 +285,7 @@ def _loss_tails(rng: Generator, n: int) -> Outcome:
     """
     epsilon = rng.uniform(0, 50, n) * (rng.random(n) < 0.9)
     distance = np.exp(rng.uniform(-2, 2, n))
-    sigma = distance * geometric(rng, 0.05, 5, n)
+    sigma = distance * log_uniform(rng, 0.05, 5, n)
     last = where_loss_is(epsilon, distance, sigma)
     tails = log_tail(last / sigma), log_tail((last - distance) / sigma)
     ratios = distance / (2 * sigma), epsilon * sigma / distance
@@ -329,8 +306,8 @@ def _h(epsilon: Any, eta: Any) -> Any:  # noqa: ANN401 - mpmath has no types
 
 def _profile_grows(rng: Generator, n: int) -> Outcome:
     """Return the slack of Lemma 7 in log h, to 60 digits: h grows with eta."""
-    epsilon, eta = rng.uniform(0, 100, n) * (rng.random(n) < 0.9), geometric(rng, 1e-6, 60, n)
-    larger, margin = eta * (1 + geometric(rng, 1e-6, 2, n)), np.empty(n)
+    epsilon, eta = rng.uniform(0, 100, n) * (rng.random(n) < 0.9), log_uniform(rng, 1e-6, 60, n)
+    larger, margin = eta * (1 + log_uniform(rng, 1e-6, 2, n)), np.empty(n)
     with mpmath.workdps(60):
         for i in range(n):
             low, high = (_h(mpmath.mpf(epsilon[i]), mpmath.mpf(x[i])) for x in (eta, larger))
@@ -340,7 +317,7 @@ def _profile_grows(rng: Generator, n: int) -> Outcome:
 
 def _profile_slope(rng: Generator, n: int) -> Outcome:
     """Return the relative error of h'(eta) in the proof of Lemma 7 against differences of h."""
-    epsilon, eta, margin = rng.uniform(0, 50, n), geometric(rng, 0.01, 60, n), np.empty(n)
+    epsilon, eta, margin = rng.uniform(0, 50, n), log_uniform(rng, 0.01, 60, n), np.empty(n)
     with mpmath.workdps(60):
         for i in range(n):
             e, x = mpmath.mpf(epsilon[i]), mpmath.mpf(eta[i])
@@ -367,17 +344,17 @@ def _profile_integral(rng: Generator, n: int) -> Outcome:
     (6) has to be the delta of the farthest neighbours, and that of nearer ones no larger. `dpnoise`
     computes the same profile and is compared as well.
     """
-    at, epsilon = rng.uniform(-30, 8, n), geometric(rng, 1e-6, 100, n)
+    at, epsilon = rng.uniform(-30, 8, n), log_uniform(rng, 1e-6, 100, n)
     root = np.sqrt(at * at + 2 * epsilon)
     mu = np.where(at > 0, at + root, 2 * epsilon / (root - at))
     zero = rng.random(n) < 0.1
-    mu, epsilon = np.where(zero, geometric(rng, 1e-9, 10, n), mu), np.where(zero, 0.0, epsilon)
+    mu, epsilon = np.where(zero, log_uniform(rng, 1e-9, 10, n), mu), np.where(zero, 0.0, epsilon)
     value = log_profile(mu, epsilon)
     printed = [_left_side(m, e) for m, e in zip(mu, epsilon, strict=True)]
     margin = [
         equal(np.array(printed), value, 1 - value),
         equal(gaussian_log_delta(mu, epsilon), value, 1 - value),
-        at_most(log_profile(mu * geometric(rng, 1e-2, 1, n), epsilon), value),
+        at_most(log_profile(mu * log_uniform(rng, 1e-2, 1, n), epsilon), value),
     ]
     return Outcome(np.min(margin, axis=0), 1e-12, {"epsilon": epsilon, "mu": mu})
 
@@ -390,7 +367,7 @@ def _gain(epsilon: Array, delta: Array) -> Array:
 
 def _gain_grows(rng: Generator, n: int) -> Outcome:
     """Return the slack in log gain of: the gain grows with delta."""
-    epsilon, delta = geometric(rng, 1e-8, 1, n), geometric(rng, 1e-100, 0.5, n)
+    epsilon, delta = log_uniform(rng, 1e-8, 1, n), log_uniform(rng, 1e-100, 0.5, n)
     more = delta ** rng.uniform(0, 1, n)
     margin = at_most(_gain(epsilon, delta), _gain(epsilon, more))
     return Outcome(margin, ROUNDING, {"epsilon": epsilon, "delta": delta, "more": more})
@@ -398,7 +375,7 @@ def _gain_grows(rng: Generator, n: int) -> Outcome:
 
 def _gain_falls(rng: Generator, n: int) -> Outcome:
     """Return the slack in log gain of: the gain falls with epsilon."""
-    epsilon, delta = geometric(rng, 1e-4, 1, n), geometric(rng, 1e-12, 0.5, n)
+    epsilon, delta = log_uniform(rng, 1e-4, 1, n), log_uniform(rng, 1e-12, 0.5, n)
     less = epsilon * rng.uniform(0, 1, n)
     margin = at_most(_gain(epsilon, delta), _gain(less, delta))
     return Outcome(margin, ROUNDING, {"epsilon": epsilon, "delta": delta, "less": less})
@@ -409,7 +386,7 @@ def _gain_unbounded(rng: Generator, n: int) -> Outcome:
 
     By Theorem 2 the analytic one stays below Delta/(2 delta), which says from which epsilon on.
     """
-    delta, factor = geometric(rng, 1e-50, 0.5, n), geometric(rng, 1e3, 1e12, n)
+    delta, factor = log_uniform(rng, 1e-50, 0.5, n), log_uniform(rng, 1e3, 1e12, n)
     epsilon = 2 * delta * np.sqrt(2 * np.log(1.25 / delta)) / factor * rng.uniform(0.1, 1, n)
     margin = 0.5 * _gain(epsilon, delta) - np.log(factor)
     return Outcome(margin, ROUNDING, {"epsilon": epsilon, "delta": delta, "factor": factor})
@@ -457,86 +434,3 @@ def _histogram_sensitivity(
             largest = np.maximum(largest, [np.linalg.norm(apart), np.abs(apart).sum()])
         margin[k] = -np.max(np.abs(largest * samples[k] / claimed - 1))
     return Outcome(margin, 1e-12, {"bins": bins.astype(float), "samples": samples.astype(float)})
-
-
-CHECKS = (
-    Check("theorem-1", "Theorem 1",
-          "sigma = Delta sqrt(2 log(1.25/delta))/epsilon is (epsilon, delta)-DP for epsilon, delta "
-          "in (0, 1)", "cited", _classical),
-    Check("theorem-2", "Theorem 2", "sigma = Delta/(2 delta) is (0, delta)-DP", "complete",
-          _zero_epsilon),
-    Check("lemma-3", "Lemma 3", "the privacy loss is N(eta, 2 eta) with eta = D^2/(2 sigma^2)",
-          "complete", _loss_is_gaussian),
-    Check("section-2-2", "Section 2.2",
-          "P(L > 0) >= 1/2, so that the tail of the loss never proves (0, delta)-DP with "
-          "delta < 1/2, though the noise has it", "complete", _tail_at_zero),
-    Check("theorem-4", "Theorem 4",
-          "(epsilon, delta)-DP with 0 < delta < 1/2 - e^(-3 epsilon)/sqrt(4 pi epsilon) needs "
-          "sigma >= Delta/sqrt(2 epsilon)",
-          "false: e^epsilon Q(sqrt(2 epsilon)) = r(sqrt(2 epsilon))/sqrt(2 pi), with r the Mills "
-          "ratio, has no factor e^(-3 epsilon)", partial(_low_privacy, exponent=3.0, low=0.2)),
-    Check("theorem-4-corrected", "Theorem 4, corrected",
-          "(epsilon, delta)-DP with 0 < delta < 1/2 - 1/sqrt(4 pi epsilon) needs "
-          "sigma >= Delta/sqrt(2 epsilon)",
-          "complete with the factor e^(-3 epsilon) left out",
-          partial(_low_privacy, exponent=0.0, low=0.35)),
-    Check("theorem-4-proof", "Theorem 4, proof",
-          "e^epsilon Phi(-sqrt(2 epsilon)) < e^(-3 epsilon)/sqrt(4 pi epsilon)",
-          "false: the density in Phi = r phi has the factor e^(-epsilon), which e^epsilon cancels",
-          partial(_mills_bound, exponent=3.0)),
-    Check("theorem-4-proof-corrected", "Theorem 4, proof, corrected",
-          "e^epsilon Phi(-sqrt(2 epsilon)) < 1/sqrt(4 pi epsilon)", "complete",
-          partial(_mills_bound, exponent=0.0)),
-    Check("theorem-4-limit", "Theorem 4, below it",
-          "the bound on delta rises to 1/2 as epsilon grows, as printed and as corrected",
-          "complete", _low_privacy_limit),
-    Check("section-2-3", "Section 2.3",
-          "whatever the constant c, noise of standard deviation c Delta/epsilon is not private at "
-          "some large epsilon", "complete", _inverse_rate),
-    Check("lemma-3-density", "Lemma 3, proof",
-          "exp(-|y - f|^2/(2 sigma^2))/sqrt(2 pi sigma^2) is a density in d coordinates",
-          "misprint: the power of 2 pi sigma^2 is d/2", partial(_density, power=_half)),
-    Check("lemma-3-density-corrected", "Lemma 3, proof, corrected",
-          "exp(-|y - f|^2/(2 sigma^2))/(2 pi sigma^2)^(d/2) is a density in d coordinates",
-          "complete", partial(_density, power=_half_of_d)),
-    Check("theorem-5", "Theorem 5",
-          "(epsilon, delta)-DP is P(L >= epsilon) - e^epsilon P(L' <= -epsilon) <= delta",
-          "complete", _events),
-    Check("lemma-6", "Lemma 6, (4) and (5)",
-          "P(L >= epsilon) = Phi(D/(2 sigma) - epsilon sigma/D) and P(L' <= -epsilon) = "
-          "Phi(-D/(2 sigma) - epsilon sigma/D)", "complete", _loss_tails),
-    Check("lemma-6-proof", "Lemma 6, proof",
-          "N(eta, 2 eta) = eta + N(0, 1)/sqrt(2 eta)", "misprint: the factor is sqrt(2 eta)",
-          partial(_scaled_normal, power=-0.5)),
-    Check("lemma-6-proof-corrected", "Lemma 6, proof, corrected",
-          "N(eta, 2 eta) = eta + sqrt(2 eta) N(0, 1)", "complete",
-          partial(_scaled_normal, power=0.5)),
-    Check("lemma-7", "Lemma 7",
-          "h(eta) = P(N(eta, 2 eta) >= epsilon) - e^epsilon P(N(eta, 2 eta) <= -epsilon) is "
-          "increasing", "complete", _profile_grows),
-    Check("lemma-7-proof", "Lemma 7, proof",
-          "h'(eta) = (e^(-a^2/2) + e^epsilon e^(-b^2/2))/(4 sqrt(pi eta))", "complete",
-          _profile_slope),
-    Check("theorem-8", "Theorem 8, (6)",
-          "the left side of (6) is the privacy profile of Gaussian noise", "complete",
-          _profile_integral),
-    Check("section-5-1", "Section 5.1",
-          "the gain in variance grows with delta, at epsilon in (0, 1)", "none given",
-          _gain_grows),
-    Check("section-5-1-epsilon", "Section 5.1",
-          "the gain in variance falls with epsilon on (0, 1)", "none given", _gain_falls),
-    Check("section-5-1-limit", "Section 5.1",
-          "as epsilon -> 0 the classical deviation is 1000 to 10^12 times the analytic one, at any "
-          "delta", "none given", _gain_unbounded),
-    Check("section-5-2-sensitivity", "Section 5.2",
-          "the mean of points in an l_inf ball of radius 1 has Delta_2 = sqrt(d)/n, Delta_1 = d/n",
-          "misprint: that is radius 1/2, which the data have",
-          partial(_mean_sensitivity, radius=1.0)),
-    Check("section-5-2-sensitivity-corrected", "Section 5.2, corrected",
-          "the mean of points in an l_inf ball of radius 1/2 has Delta_2 = sqrt(d)/n, "
-          "Delta_1 = d/n", "complete, if the ball is public",
-          partial(_mean_sensitivity, radius=0.5)),
-    Check("section-b-1-sensitivity", "Section B.1",
-          "a histogram has Delta_2 = sqrt(2)/n and Delta_1 = 2/n under replacement", "complete",
-          _histogram_sensitivity, 0.15),
-)  # fmt: skip

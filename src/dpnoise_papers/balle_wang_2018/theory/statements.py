@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from pathlib import Path
+from sys import modules
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,11 +25,11 @@ from dpnoise_papers.balle_wang_2018.theory.denoising import (
     threshold_risk,
     two_point_risk,
 )
-from dpnoise_papers.checks import MINIMUM_TRIALS, run_checks
+from dpnoise_papers.checks import MINIMUM_TRIALS, log_uniform, read_checks, run_checks
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -35,11 +37,11 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.balle_wang_2018.settings import Theory
 
-CHECKS = (*privacy.CHECKS, *algorithm.CHECKS, *denoising.CHECKS)
 _SPIKES = 2 ** np.arange(1, 14)  # coordinates of which one is not 0
 _HEIGHTS = np.linspace(0.25, 6, 24)  # of it, in units of the noise
 _DRAWS = 200
 _BINS = 1e5  # of a histogram at most
+CHECKS = read_checks(Path(__file__).with_suffix(".yaml"), (privacy, algorithm, denoising))
 
 
 def statements(settings: Theory) -> pd.DataFrame:
@@ -59,16 +61,6 @@ class Ratios(NamedTuple):
     ratio: Array
     certain: Array
     parameters: Mapping[str, NDArray[Any]]
-
-
-class Order(NamedTuple):
-    """One stated order, and the function that compares it over n random parameters."""
-
-    id: str
-    where: str
-    statement: str
-    run: Callable[[Generator, int], Ratios]
-    share: float = 1.0
 
 
 def orders(settings: Theory) -> pd.DataFrame:
@@ -108,7 +100,7 @@ def ball_bounds(rng: Generator, n: int, p: Array) -> tuple[Array, Array, Array, 
     one coordinate, and it lies in the l2 ball of radius t sqrt d, where c y has risk at most
     d t^2 / (1 + t^2) at c = t^2 / (1 + t^2).
     """
-    d = np.floor(np.exp(rng.uniform(0, math.log(1e4), n)))
+    d = np.floor(log_uniform(rng, 1, 1e4, n))
     side = np.exp(rng.uniform(-4, 3, n))
     radius = side * d ** (1 / p)
     grid, bound = two_point_risk()
@@ -167,7 +159,7 @@ def _rate_below_two(rng: Generator, n: int) -> Ratios:
     min(f^2, 1 + t^2) <= (1 + t^2)^(1 - p/2) |f|^p.
     """
     p = rng.uniform(0.05, 2, n)
-    d = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e5), n)))
+    d = np.floor(log_uniform(rng, 2, 1e5, n))
     start, end = np.log(np.sqrt(np.log(d))), np.log(d) / p
     radius = np.exp(start + (end - start) * rng.random(n))
     grid, cube = two_point_risk()
@@ -196,7 +188,7 @@ def _one_norm(rng: Generator, n: int) -> Ratios:
     The risk is at most B^2, that of releasing zeros, and at least that of one coordinate, so that
     no constant serves every d.
     """
-    d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1e300), n)))
+    d = np.floor(log_uniform(rng, 3, 1e300, n))
     grid, bound = two_point_risk()
     low = np.full(n, bound[np.searchsorted(grid, 1.0)])
     return _both(np.sqrt(1 + np.log(d)), low, np.ones(n), {"d": d})
@@ -217,7 +209,7 @@ def _search_length(rng: Generator, n: int) -> Ratios:
 
 def _sparse(rng: Generator, n: int) -> Ratios:
     """Return the ratio of the threshold's risk to s sigma^2 (1 + log d), with s values not 0."""
-    d = np.floor(np.exp(rng.uniform(math.log(4), math.log(1e6), n)))
+    d = np.floor(log_uniform(rng, 4, 1e6, n))
     s = np.ceil(d ** rng.uniform(0, 1, n))
     size = np.exp(rng.uniform(-4, 4, n))
     threshold = np.sqrt(2 * np.log(d))
@@ -244,35 +236,4 @@ def _histogram_below_noise(rng: Generator, n: int) -> Ratios:
     return Ratios(ratio, ratio, drawn)
 
 
-ORDERS = (
-    Order("section-3-search", "Section 3, last paragraph",
-          "binary search finds v* and u* with O(1) evaluations of Phi for each binary digit",
-          _search_length, 0.02),
-    Order("section-4-rate-below-2", "Section 4, (7)",
-          "for 0 < p < 2 the minimax risk over the l_p ball is Theta(B^p sigma^(2-p) "
-          "(1 + log(d sigma^p/B^p))^(1-p/2)) where sqrt(log d) <= B/sigma <= d^(1/p)",
-          _rate_below_two, 0.25),
-    Order("section-4-rate", "Section 4, below (7)",
-          "for p >= 2 the minimax risk over the l_p ball is "
-          "Theta(B^2 sigma^2/(sigma^2 + B^2/d))", _rate_printed),
-    Order("section-4-rate-at-2", "Section 4, below (7)",
-          "for p = 2 the minimax risk over the l_2 ball is "
-          "Theta(B^2 sigma^2/(sigma^2 + B^2/d))", _rate_at_two),
-    Order("section-4-rate-corrected", "Section 4, below (7), corrected",
-          "for p >= 2 the minimax risk over the l_p ball is "
-          "Theta(b^2 sigma^2/(sigma^2 + b^2/d)) with b = B d^(1/2 - 1/p)", _rate_corrected),
-    Order("section-4-one-norm", "Section 4, below (7), p = 1",
-          "at p = 1, B = sigma the minimax risk is Theta(sigma B sqrt(1 + log(d sigma/B)))",
-          _one_norm),
-    Order("section-4-one-norm-bound", "Section 4, below (7), p = 1",
-          "at p = 1, B = sigma the minimax risk is at most sigma B sqrt(1 + log(d sigma/B))",
-          _one_norm_bound),
-    Order("section-4-sparse", "Section 4, below (7)",
-          "with s values that are not 0 the risk is of the order s sigma^2 (1 + log d)", _sparse),
-    Order("section-4-histogram", "Section 4, end",
-          "on histograms the soft threshold has risk O~(min(s sigma^2, n^(1/k) "
-          "sigma^(2 - 1/k))) where n >= sigma sqrt(log d)", _histogram, 0.1),
-    Order("section-4-histogram-below-noise", "Section 4, end",
-          "on histograms the soft threshold has risk O~(min(s sigma^2, n^(1/k) "
-          "sigma^(2 - 1/k))) where n <= sigma", _histogram_below_noise, 0.1),
-)  # fmt: skip
+ORDERS = read_checks(Path(__file__).with_name("orders.yaml"), (modules[__name__],))

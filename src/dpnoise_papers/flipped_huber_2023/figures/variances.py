@@ -377,7 +377,7 @@ def ratio_map(table: pd.DataFrame) -> Figure:
     grid = table.pivot_table(index="delta", columns="epsilon", values="ratio_db")
     values = grid.to_numpy()
     levels = np.array([-x for x in reversed(_LEVELS)] + list(_LEVELS))
-    used = _used(levels, values)
+    used = levels[(levels > values.min()) & (levels < values.max())]
     figure, ((axes,),) = page(height=4.0)
     x, y = grid.columns.to_numpy(), grid.index.to_numpy()
     colours = LinearSegmentedColormap.from_list(
@@ -412,11 +412,6 @@ def _inside(axes: Axes, lines: ContourSet) -> list[tuple[float, float]]:
             x, y = line[far[len(far) // 2]].tolist()
             places.append((x, y))
     return places
-
-
-def _used(levels: Array, values: Array) -> Array:
-    """Levels that the values cross."""
-    return levels[(levels > values.min()) & (levels < values.max())]
 
 
 def _regions(values: Array, other: str) -> list[Patch]:

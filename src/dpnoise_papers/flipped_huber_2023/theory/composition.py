@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import REACH, Check, Outcome, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, column, equal, integrate, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import draw_scalar, draw_shape, mass
 
@@ -47,7 +47,7 @@ def renyi(rng: Generator, n: int) -> Outcome:
     whole, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
     whole = np.minimum(whole, 4 * gamma)
     d = whole * np.where(rng.random(n) < 0.5, rng.uniform(0.02, 1, n), 1.0)
-    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / whole
+    s = log_uniform(rng, 0.01, 20, n) * gamma / whole
     xi = printed.transition_cost(alpha, whole) / (2 * gamma**2)
     eta = whole**2 / (2 * gamma**2)
     bound = s * (xi + (s + 1) * eta)
@@ -67,11 +67,11 @@ def vector_renyi(rng: Generator, n: int) -> Outcome:
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     count = rng.integers(1, _COORDINATES + 1, n)
     used = np.arange(_COORDINATES)[:, None] < count
-    worst = gamma * np.exp(rng.uniform(np.log(0.1), np.log(4), used.shape)) * used
+    worst = gamma * log_uniform(rng, 0.1, 4, used.shape) * used
     part = rng.uniform(0.02, 1, used.shape)
     d = worst * np.where(rng.random(n) < 0.5, part, 1.0)
     delta, delta2 = worst.max(axis=0), np.linalg.norm(worst, axis=0)
-    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / delta
+    s = log_uniform(rng, 0.01, 20, n) * gamma / delta
     xi = count * printed.transition_cost(alpha, delta) / (2 * gamma**2)
     bound = s * (xi + (s + 1) * delta2**2 / (2 * gamma**2))
     margin = -_spent(alpha, gamma, d, s, bound) / bound
@@ -131,7 +131,7 @@ def _sensitivities(rng: Generator, n: int) -> tuple[NDArray[np.int64], Array]:
 
 def _order(rng: Generator, gamma: Array, d: Array) -> Array:
     """Random orders s for a difference of size d."""
-    return np.exp(rng.uniform(np.log(0.01), np.log(20), len(d))) * gamma / d
+    return log_uniform(rng, 0.01, 20, len(d)) * gamma / d
 
 
 def coordinate_budgets(rng: Generator, n: int) -> Outcome:
@@ -177,25 +177,3 @@ def same_requirement(rng: Generator, n: int) -> Outcome:
     right = epsilon >= needed
     margin = np.where((holds == right) & (inverted == right), 0.0, -1.0)
     return Outcome(margin, 1e-12, drawn | {"epsilon": epsilon, "K": count, "delta2": delta2})
-
-
-CHECKS = (
-    Check("theorem-9", "Theorem 9",
-          "zero-concentrated privacy with xi = R_Delta(alpha) / (2 gamma^2), "
-          "eta = Delta^2 / (2 gamma^2), at every order and every d <= Delta",
-          "complete, given Lemma 2", renyi),
-    Check("section-vi-a-pair", "Section VI-A",
-          "zero-concentrated privacy in K dimensions with xi = K R_Delta(alpha) / (2 gamma^2), "
-          "eta = Delta_2^2 / (2 gamma^2), K = 1 to 6", "complete, given Theorem 9", vector_renyi,
-          0.5),
-    Check("section-vi-b-batch", "Section VI-B",
-          "alpha_0 = R_Delta^-1(Delta_2^2 xi_0 / (K eta_0)), gamma_0 = Delta_2 / sqrt(2 eta_0) "
-          "spend xi_0 and eta_0 on a batch, K = 1 to 29", "complete, given Section VI-A",
-          batch_parameters),
-    Check("section-vi-b-budgets", "Section VI-B",
-          "alpha_i = lambda_i R_1^-1(xi / eta), gamma_i = lambda_i sqrt(K L / (2 eta)) spend xi "
-          "and eta in all, K and L = 1 to 29", "complete, given Theorem 9", coordinate_budgets),
-    Check("section-vi-c-requirement", "Section VI-C",
-          "epsilon >= xi + eta, R_Delta(alpha) <= (2 gamma^2 epsilon - Delta_2^2) / K and alpha <= "
-          "R_Delta^-1 of that bound are one condition", "complete", same_requirement),
-)  # fmt: skip

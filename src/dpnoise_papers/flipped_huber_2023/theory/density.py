@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def draw_shape(rng: Generator, n: int) -> dict[str, Array]:
     """Random pairs alpha, gamma with alpha / gamma from 0.01 to 6, in log scale."""
-    gamma = np.exp(rng.uniform(np.log(0.2), np.log(5.0), n))
-    return {"alpha": gamma * np.exp(rng.uniform(np.log(0.01), np.log(6.0), n)), "gamma": gamma}
+    gamma = log_uniform(rng, 0.2, 5.0, n)
+    return {"alpha": gamma * log_uniform(rng, 0.01, 6.0, n), "gamma": gamma}
 
 
 def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
@@ -37,8 +37,8 @@ def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
 
     As far as the formulas of the density can be evaluated as they are printed.
     """
-    gamma = np.exp(rng.uniform(np.log(0.2), np.log(5.0), n))
-    return {"alpha": gamma * np.exp(rng.uniform(np.log(0.003), np.log(30.0), n)), "gamma": gamma}
+    gamma = log_uniform(rng, 0.2, 5.0, n)
+    return {"alpha": gamma * log_uniform(rng, 0.003, 30.0, n), "gamma": gamma}
 
 
 def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
@@ -47,7 +47,7 @@ def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     # Half of the sensitivities compare with alpha, half with gamma.
     unit = np.where(rng.random(n) < 0.5, alpha, gamma)
-    sensitivity = unit * np.exp(rng.uniform(np.log(0.1), np.log(5.0), n))
+    sensitivity = unit * log_uniform(rng, 0.1, 5.0, n)
     sensitivity = np.minimum(sensitivity, 6 * gamma)
     last = (sensitivity + 2 * alpha) * sensitivity / (2 * gamma**2)
     return drawn | {"sensitivity": sensitivity, "epsilon": last * rng.uniform(0, 1.4, n)}
@@ -252,7 +252,7 @@ def distribution_function(rng: Generator, n: int) -> Outcome:
 def quantile_function(rng: Generator, n: int) -> Outcome:
     """Relative error of the mass beyond (23), by quadrature, and of (10) at it, on both sides."""
     drawn = draw_wide(rng, n)
-    less = 0.5 * np.exp(rng.uniform(np.log(1e-6), 0, n))
+    less = 0.5 * log_uniform(rng, 1e-6, 1, n)
     u = np.where(rng.random(n) < 0.5, less, 1 - less)
     t = printed.quantile(u, **drawn)
     beyond = _below(-np.abs(t), **drawn)
@@ -297,7 +297,7 @@ def information_bound(rng: Generator, n: int) -> Outcome:
 
 def hyperbolic_bounds(rng: Generator, n: int) -> Outcome:
     """Smaller slack of (24), sinh a <= a cosh a <= a e^a; a tenth of the a is 0, where it is 0."""
-    a = np.exp(rng.uniform(np.log(1e-3), np.log(50), n)) * (rng.random(n) > 0.1)
+    a = log_uniform(rng, 1e-3, 50, n) * (rng.random(n) > 0.1)
     middle, right = a * np.cosh(a), a * np.exp(a)
     unit = np.where(a > 0, right, 1.0)
     slack = np.minimum(at_most(np.sinh(a), middle, unit), at_most(middle, right, unit))
@@ -324,7 +324,7 @@ def _mgf(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
     drawn = draw_shape(rng, n)
     drawn["alpha"] = np.where(rng.random(n) < 0.2, 2.0, 1.0) * drawn["alpha"]
     alpha, gamma = drawn["alpha"], drawn["gamma"]
-    s = np.exp(rng.uniform(np.log(0.02), np.log(12), n)) / gamma
+    s = log_uniform(rng, 0.02, 12, n) / gamma
     s *= np.where(rng.random(n) < 0.5, -1, 1)
     end = alpha + gamma**2 * np.abs(s) + 12 * gamma
     steps = [part / 8 * alpha for part in range(-8, 9)]
@@ -412,7 +412,7 @@ def ends_of_alpha(rng: Generator, n: int) -> Outcome:
     """
     gamma = draw_shape(rng, n)["gamma"]
     small = 10 ** rng.uniform(-6, -1, n)
-    large = np.exp(rng.uniform(0, np.log(30), n))
+    large = log_uniform(rng, 1, 30, n)
     g = column(gamma)
 
     def gaussian(t: Array) -> Array:
@@ -442,53 +442,3 @@ def ends_of_alpha(rng: Generator, n: int) -> Outcome:
 def _normaliser(b: Array, gamma: Array) -> Array:
     """Constant kappa of (8), as printed above (9)."""
     return gamma * printed.omega(b * gamma, gamma) * np.exp(-(b**2) / 2)
-
-
-CHECKS = (
-    Check("section-iii-a-ends", "Section III-A",
-          "the density is the Gaussian at alpha = 0 and tends to Laplace as alpha grows",
-          "complete", ends_of_alpha),
-    Check("equation-5", "Section II-C, (5)",
-          "Delta_q <= K^{[1/q - 1/r]_+} Delta_r for all q, r >= 1", "complete", norm_equivalence),
-    Check("equation-5-order", "Section II-C, below (5)",
-          "Delta_q <= Delta_r for all r >= q, as printed",
-          "misprint: norms decrease in p, as the words beside it say, so the sign is >=",
-          norm_order),
-    Check("equation-5-order-turned", "Section II-C, below (5)",
-          "Delta_q >= Delta_r for all r >= q", "complete", norm_order_turned),
-    Check("equation-10", "Section III-A, (10)", "the distribution function is (10)", "complete",
-          distribution_function),
-    Check("equation-23", "Appendix A, (23)", "the quantile function (23) inverts (10)", "complete",
-          quantile_function),
-    Check("proposition-1", "Proposition 1", "omega >= sqrt(2 pi)", "complete", minimum_omega),
-    Check("equation-11", "Section III-B, (11)", "the variance is (11)", "complete",
-          variance_formula),
-    Check("equation-12", "Section III-B, (12)", "the Fisher information is (12)", "complete",
-          information_formula),
-    Check("variance-bound", "Section III-B and Appendix B",
-          "variance < gamma^2 for alpha > 0", "complete: as its (24) is strict for a > 0",
-          variance_bound),
-    Check("fisher-information-bound", "Section III-B and Appendix B",
-          "Fisher information > 1 / gamma^2 for alpha > 0",
-          "complete: as its (24) is strict for a > 0", information_bound),
-    Check("equation-24", "Appendix B, (24)", "sinh a <= a cosh a <= a e^a for a >= 0", "complete",
-          hyperbolic_bounds),
-    Check("mgf", "Section III-B", "the moment generating function in closed form", "complete",
-          mgf_formula),
-    Check("lemma-2", "Lemma 2", "M(s) <= exp(gamma^2 s^2 / 2) for all s",
-          "gap: the Orlicz condition does not imply it with the same proxy variance (see "
-          "orlicz-implies-lemma-2), and its monotone decrease is asserted; true because |T| <= "
-          "|N(0, gamma^2)| in the likelihood-ratio order", sub_gaussian),
-    Check("lemma-2-orlicz-identity", "Lemma 2, proof",
-          "E exp(s T^2 / (2 gamma^2)) = C(s) / sqrt(1 - s)", "complete", orlicz_identity),
-    Check("lemma-2-orlicz-decrease", "Lemma 2, proof", "C(s) decreases on [0, 1)",
-          "gap: asserted; true because T is more peaked than the Gaussian of "
-          "variance gamma^2 / (1 - s) once its density is multiplied by exp(s t^2 / (2 gamma^2))",
-          orlicz_decrease),
-    Check("lemma-2-orlicz-limit", "Lemma 2, proof", "C(s) -> 1 as s -> 0", "complete",
-          orlicz_limit),
-    Check("orlicz-implies-lemma-2", "Lemma 2, proof",
-          "E exp(s X^2 / 2) <= 1 / sqrt(1 - s) on [0, 1) implies M(s) <= exp(s^2 / 2) for every X",
-          "false: the equivalence that is cited holds with different proxy variances",
-          orlicz_implication),
-)  # fmt: skip

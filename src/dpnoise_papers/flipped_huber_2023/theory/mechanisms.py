@@ -21,7 +21,7 @@ from dpnoise.noise import (
     OffsetSymmetricGaussian,
     Subbotin,
 )
-from dpnoise_papers.checks import Check, Outcome, at_most, equal
+from dpnoise_papers.checks import Outcome, at_most, equal, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.density import bisect
 
@@ -69,7 +69,7 @@ def any_density(rng: Generator, n: int) -> Outcome:
 
 
 def _families(rng: Generator) -> list[Noise]:
-    one, two = np.exp(rng.uniform(np.log(0.4), np.log(3), 2))
+    one, two = log_uniform(rng, 0.4, 3, 2)
     power = rng.uniform(1.2, 3)
     return [
         Gaussian(one), Laplace(one), FlippedHuber(two, one), OffsetSymmetricGaussian(two, one),
@@ -117,7 +117,7 @@ def _transitions(noise: Noise) -> list[float]:
 
 def _draw_shifts(rng: Generator, noise: Noise) -> tuple[float, float, float]:
     """Sensitivity, epsilon and a smaller shift."""
-    delta = float(np.exp(rng.uniform(np.log(0.2), np.log(3))))
+    delta = float(log_uniform(rng, 0.2, 3))
     return delta, float(rng.uniform(0, 2) * delta / noise.std()), delta * float(rng.uniform(0.1, 1))
 
 
@@ -147,8 +147,8 @@ def _integral(noise: Noise, d: float, epsilon: float) -> float:
 
 def offset_profile(rng: Generator, n: int) -> Outcome:
     """Error of the OSGT profile, Appendix F (c), against Lemma 11."""
-    rho, d = np.exp(rng.uniform(np.log(0.4), np.log(3), (2, n)))
-    theta = rho * np.exp(rng.uniform(np.log(0.05), np.log(4), n))
+    rho, d = log_uniform(rng, 0.4, 3, (2, n))
+    theta = rho * log_uniform(rng, 0.05, 4, n)
     epsilon = (d + 2 * theta) * d / (2 * rho**2) * rng.uniform(0, 2.5, n)
     q = printed.upper_tail
     wide = d + 2 * theta
@@ -171,7 +171,7 @@ def laplace_profile(rng: Generator, n: int) -> Outcome:
 
     At the smallest beta of the condition the profile is delta; it falls as beta grows.
     """
-    beta, d = np.exp(rng.uniform(np.log(0.1), np.log(3), (2, n)))
+    beta, d = log_uniform(rng, 0.1, 3, (2, n))
     epsilon = d / beta * rng.uniform(0, 1.3, n)
     formula = np.maximum(-np.expm1((epsilon - d / beta) / 2), 0)
     delta = 10 ** rng.uniform(-6, -0.1, n)
@@ -202,7 +202,7 @@ def loss_formulas(rng: Generator, n: int, *, which: tuple[int, ...]) -> Outcome:
     `which` of Gaussian (0), Laplace (1), OSGT (2) and of OSGT as the sum of the two (3) are
     compared, for d of either sign.
     """
-    theta, rho, beta, size = np.exp(rng.uniform(np.log(0.1), np.log(3), (4, n)))
+    theta, rho, beta, size = log_uniform(rng, 0.1, 3, (4, n))
     t = 3 * rng.standard_normal(n)
     d = size * np.where(rng.random(n) < 0.5, -1, 1)
     near = np.sign(t) * np.sign(d) * np.minimum(np.abs(t), size / 2)
@@ -249,7 +249,7 @@ def _mixture_information(rng: Generator, count: int) -> float:
     """Normalised Fisher information of a random mixture of normal densities."""
     share = rng.dirichlet(np.ones(count))[:, None]
     mean = rng.normal(size=(count, 1)) * rng.choice([0.3, 3.0])
-    scale = np.exp(rng.uniform(np.log(0.3), np.log(3), (count, 1)))
+    scale = log_uniform(rng, 0.3, 3, (count, 1))
     t = np.linspace(np.min(mean - 12 * scale), np.max(mean + 12 * scale), 20001)
     parts = share * np.exp(-(((t - mean) / scale) ** 2) / 2) / scale / printed.ROOT_2PI
     density, slope = parts.sum(axis=0), np.sum(-parts * (t - mean) / scale**2, axis=0)
@@ -283,8 +283,8 @@ def level_sets_at_one_transition(rng: Generator, n: int) -> Outcome:
 
 def _draw_level(rng: Generator, n: int) -> dict[str, Array]:
     """Shapes alpha / gamma, shifts and epsilons at scale 1."""
-    ratio = np.exp(rng.uniform(np.log(0.2), np.log(4), n))
-    d = np.exp(rng.uniform(np.log(0.1), np.log(3), n))
+    ratio = log_uniform(rng, 0.2, 4, n)
+    d = log_uniform(rng, 0.1, 3, n)
     return {"ratio": ratio, "d": d, "epsilon": (d + 2 * ratio) * d / 2 * rng.uniform(0, 1.5, n)}
 
 
@@ -294,39 +294,3 @@ def _level_slack(theta: Array, drawn: dict[str, Array]) -> Array:
     wide = d + 2 * theta
     osgt = np.where(epsilon <= wide * d / 2, epsilon / wide, epsilon / d - theta)
     return printed.centred_loss_inverse(epsilon, d, alpha, np.ones_like(alpha)) - osgt
-
-
-CHECKS = (
-    Check("lemma-10", "Lemma 10",
-          "(26) and (27) are necessary and sufficient for any density, K = 2",
-          "complete (its last line prints < where <= is meant)", any_density, 0.5),
-    Check("lemma-11", "Lemma 11", "(28) for every symmetric log-concave density",
-          "complete where the loss reaches epsilon; for bounded losses (Laplace) the inverse is "
-          "infinite and both sides are 0", log_concave, 0.15),
-    Check("lemma-11-largest-shift", "Lemma 11, proof",
-          "the profile of symmetric log-concave noise grows with the shift d", "complete",
-          largest_shift, 0.05),
-    Check("appendix-f-laplace", "Appendix F (b)",
-          "the Laplace privacy profile, and beta >= Delta / (epsilon - 2 log(1 - delta))",
-          "complete", laplace_profile, 0.2),
-    Check("appendix-f-osgt", "Appendix F (c)", "the OSGT privacy profile", "complete",
-          offset_profile, 0.2),
-    Check("appendix-e-losses", "Appendix E-B",
-          "the centred losses of Gaussian and Laplace noise", "complete",
-          partial(loss_formulas, which=(0, 1)), 0.1),
-    Check("appendix-e-osgt-loss", "Appendix E-B", "the centred loss of OSGT noise", "complete",
-          partial(loss_formulas, which=(2,)), 0.1),
-    Check("appendix-e-osgt-sum", "Appendix E-B",
-          "the centred loss of OSGT noise is the sum of a Gaussian and a Laplace loss", "complete",
-          partial(loss_formulas, which=(3,)), 0.1),
-    Check("section-ii-d-nfi", "Section II-D",
-          "the Gaussian has the least normalised Fisher information", "complete",
-          minimum_information, 0.2),
-    Check("appendix-e-level-sets", "Appendix E-B, level sets",
-          "at equal scale and variance the loss of OSGT noise is at least epsilon on a larger set "
-          "than that of flipped Huber noise", "gap: an intuition, not a proof", level_sets, 0.1),
-    Check("appendix-e-level-sets-at-one-transition", "Appendix E-B, level sets",
-          "at equal scale and theta = alpha the loss of OSGT noise is at least epsilon on a larger "
-          "set than that of flipped Huber noise", "gap: an intuition, not a proof",
-          level_sets_at_one_transition, 0.1),
-)  # fmt: skip

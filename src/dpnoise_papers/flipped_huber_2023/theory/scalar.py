@@ -13,7 +13,7 @@ import numpy as np
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import REACH, Outcome, at_most, column, equal, integrate, log_uniform
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.as_printed import ranges
 from dpnoise_papers.flipped_huber_2023.theory.density import (
@@ -281,7 +281,7 @@ def chosen_variance(rng: Generator, n: int) -> Outcome:
 
 def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array]:
     drawn = {
-        "epsilon": np.exp(rng.uniform(np.log(1e-3), np.log(5), n)),
+        "epsilon": log_uniform(rng, 1e-3, 5, n),
         "delta": 10 ** rng.uniform(-9, -0.2, n),
     }
     gamma = gaussian_sigma(drawn["epsilon"], drawn["delta"])
@@ -316,7 +316,7 @@ def laplace_pure(rng: Generator, n: int) -> Outcome:
 def _draw_story(rng: Generator, n: int) -> dict[str, Array]:
     """Budgets of the slides' one-dimensional results: delta = 1e-6, as they print."""
     return {
-        "epsilon": np.exp(rng.uniform(np.log(0.1), np.log(5), n)),
+        "epsilon": log_uniform(rng, 0.1, 5, n),
         "delta": np.full(n, 1e-6),
     }
 
@@ -335,7 +335,7 @@ def always_less(rng: Generator, n: int) -> Outcome:
     each with the smallest scale that is private, and the margin is the part of the variance
     that the best of them saves.
     """
-    epsilon, delta = np.exp(rng.uniform(np.log(1e-3), np.log(5), n)), 10 ** rng.uniform(-6, -0.2, n)
+    epsilon, delta = log_uniform(rng, 1e-3, 5, n), 10 ** rng.uniform(-6, -0.2, n)
     sigma = gaussian_sigma(epsilon, delta)
     best = np.full(n, np.inf)
     for b in np.geomspace(0.01, 30, 30):
@@ -378,59 +378,3 @@ def probabilistic_privacy(rng: Generator, n: int) -> Outcome:
     beyond = mean(np.ones_like, alpha, gamma, edges)
     value = integrated_profile(epsilon, d, alpha, gamma)
     return Outcome(at_most(value, beyond), 1e-12, drawn | {"d": d})
-
-
-CHECKS = (
-    Check("equation-25", "Appendix C, (25)", "the centred privacy loss has five pieces",
-          "complete", loss_pieces),
-    Check("equation-25-symmetry", "Appendix C",
-          "the centred loss is odd in t and in d and monotone in t", "complete", loss_symmetry),
-    Check("equation-15", "Theorem 3, (15)",
-          "(15) is the last point where the centred loss is at most nu, for nu of either sign",
-          "false at nu = -alpha Delta / gamma^2 for alpha > Delta, where it is the first point of "
-          "the level stretch; right at every other nu", loss_inverse),
-    Check("equation-15-above", "Theorem 3, (15)",
-          "(15) is the last point where the centred loss is at most nu, for nu >= 0", "complete",
-          loss_inverse_above),
-    Check("equation-18-affine-bound", "Appendix C",
-          "the centred loss is at most t d / gamma^2 + R_Delta(alpha) / (2 gamma^2)",
-          "complete", ridge),
-    Check("equation-18-ridge", "Appendix C", "height of the ridge at t = d / 2", "complete",
-          ridge_point),
-    Check("equation-18-monotone", "Section IV-B, below Lemma 5", "R_Delta(alpha) rises with alpha",
-          "complete", cost_monotone),
-    Check("equation-18-offset", "Appendix C",
-          "R_d(alpha), the offset of the line through the ridge, does not fall as abs(d) grows",
-          "complete", offset_monotone),
-    Check("equation-21", "Section IV-B, (21)", "(21) is the inverse of R_Delta", "complete",
-          cost_inverse),
-    Check("table-1", "Table I",
-          "the ranges of the cases (i) to (iii) hold an epsilon for the alpha > 0 beside them and "
-          "for no other, those of (iv) and (v) for every alpha > 0", "complete", table_1_empty),
-    Check("table-1-ranges", "Table I", "every epsilon is in exactly one range", "complete",
-          table_1_ranges),
-    Check("theorem-3", "Theorem 3, (13)",
-          "(13) is the least delta for a difference Delta, and enough for every smaller one",
-          "complete", profile_formula),
-    Check("section-iv-a-choice", "Section IV-A",
-          "gamma = sigma, alpha = [gamma^2 epsilon / Delta - Delta / 2]_+ is (epsilon, delta)-DP",
-          "complete", chosen_alpha),
-    Check("section-iv-a-variance", "Section IV-A",
-          "the variance of that choice is at least the least private one and at most sigma^2",
-          "complete", chosen_variance, 0.05),
-    Check("section-iv-a-always-less", "Section IV-A, last sentences",
-          "some flipped Huber noise has strictly less variance than the Gaussian, for every "
-          "epsilon and delta",
-          "gap: where sigma^2 epsilon <= Delta^2 / 2 the choice is alpha = 0, the Gaussian itself",
-          always_less, 0.25),
-    Check("story-variance", "Slide 'The story so far'",
-          "flipped Huber noise has at least 1.1 times the variance of (epsilon, delta)-DP Laplace "
-          "noise", "false in this sense of the slide's 'superior', which names none",
-          laplace_variance, 0.1),
-    Check("story-pure", "Slide 'The story so far'",
-          "Laplace noise is epsilon-DP, which flipped Huber noise is not, with at most 1.1 times "
-          "the variance", "gap: a sense of the slide's 'superior', which names none", laplace_pure,
-          0.1),
-    Check("remark-1", "Remark 1", "P(loss >= epsilon) <= delta suffices for privacy",
-          "complete", probabilistic_privacy),
-)  # fmt: skip

@@ -6,9 +6,10 @@ often it failed, how near it came to failing and what its proof is worth.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.checks import run_checks
+from dpnoise_papers.checks import read_checks, run_checks
 from dpnoise_papers.flipped_huber_2023.theory import (
     composition,
     density,
@@ -22,12 +23,8 @@ if TYPE_CHECKING:
 
     from dpnoise_papers.flipped_huber_2023.settings import Theory
 
-CHECKS = (
-    *density.CHECKS,
-    *scalar.CHECKS,
-    *vector.CHECKS,
-    *composition.CHECKS,
-    *mechanisms.CHECKS,
+CHECKS = read_checks(
+    Path(__file__).with_suffix(".yaml"), (density, scalar, vector, composition, mechanisms)
 )
 
 

@@ -23,12 +23,11 @@ samples of norm 1; "open" is what neither a proof nor a violation settles. The f
 bound what neighbouring data sets can lose, for independent noise with one scale on the diagonal
 and one off it.
 
-N samples of norm 1 in M dimensions lie in a subspace of dimension r, drawn by one of three
-models: 'product', the columns of a product of two Gaussian matrices, normalised;
-'single-subspace', uniform on the unit sphere of a uniformly random subspace; and
-'union-of-subspaces', the fully random model of Soltanolkotabi & Candes (Ann. Statist. 2012) that
-the paper names, here with equally many samples in each of a few subspaces whose dimensions add
-up to r. The error is
+N samples of norm 1 in M dimensions lie in a subspace of dimension r, drawn by one of two models:
+'product', the columns of a product of two Gaussian matrices, normalised; and 'union-of-subspaces',
+the fully random model of Soltanolkotabi & Candes (Ann. Statist. 2012) that the paper names, here
+with equally many samples in each of a few uniformly random subspaces whose dimensions add up to r.
+The error is
 
     SRE = |(I - V V') U|_F / |U|_F
 
@@ -325,7 +324,6 @@ def _kept(
 
 
 _UNION = "union-of-subspaces"
-MODELS = ("product", "single-subspace", _UNION)
 METRICS = ("sre", "ev")
 _TOLERANCE = 1e-9  # of eigenvalues, of which only the eigenvectors count here
 _BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
@@ -346,17 +344,18 @@ _CLIPPING = {"stated": ("stated-largest", "unclipped", "unclipped-largest", "add
 def draw_samples(
     model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
 ) -> Array:
-    """Random samples of norm 1 in a subspace, or in a union of some, shape (samples, features).
+    """Random samples of norm 1 in a union of subspaces, shape (samples, features).
 
-    The dimensions of the subspaces of the model 'union-of-subspaces' add up to the rank.
+    Those of the model 'product' are in one. The dimensions of the others add up to the rank.
     """
     if model == "product":
         basis = rng.standard_normal((features, rank))
         X = rng.standard_normal((samples, rank)) @ basis.T
     else:
-        parts = 1 if model == "single-subspace" else subspaces
-        dimensions = [len(part) for part in np.array_split(np.arange(rank), parts)]
-        sizes = [len(part) for part in np.array_split(np.arange(samples), parts)]
+        dimensions, sizes = (
+            [len(part) for part in np.array_split(np.arange(count), subspaces)]
+            for count in (rank, samples)
+        )
         X = np.vstack(
             [
                 rng.standard_normal((size, dimension))

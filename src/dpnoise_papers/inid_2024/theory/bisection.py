@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mpmath
 import numpy as np
 
-from dpnoise_papers.checks import Check, Outcome
-from dpnoise_papers.inid_2024.theory.tools import log_uniform
+from dpnoise_papers.checks import Outcome, log_uniform
 
 if TYPE_CHECKING:
     from mpmath import mpf
@@ -158,19 +157,3 @@ def _halvings(rng: Generator, n: int) -> Outcome:
             above = _profile(budget.epsilon, output + tolerance) / budget.delta - 1
             margin[k] = above if count == expected else -1.0
     return Outcome(margin, _ROUNDING, drawn)
-
-
-CHECKS = (
-    Check("lemma-11", "Lemma 11", "phi_epsilon(a) is increasing", "complete", _grows),
-    Check("lemma-11-slope", "Lemma 11, proof", "its slope is the density at epsilon/a - a/2",
-          "complete", _slope, 0.1),
-    Check("algorithm-1-bracket", "Appendix B",
-          "mu_l <= mu_0 <= mu_u for every epsilon and delta for which both exist", "complete",
-          _bracket, 0.25),
-    Check("algorithm-1-private", "Algorithm 1, Appendix B",
-          "its output, the lower end, meets phi(mu) <= delta, wherever its bracket exists",
-          "complete", _private, 0.1),
-    Check("algorithm-1-iterations", "Appendix B",
-          "it ends after log2((mu_u - mu_l)/tolerance) halvings, rounded up, within the tolerance "
-          "of mu_0", "complete", _halvings, 0.1),
-)  # fmt: skip

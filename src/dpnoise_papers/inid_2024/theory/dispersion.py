@@ -5,12 +5,10 @@ Lemma 8, Theorems 9 and 10, and what Section V says of the Gini coefficient in g
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import Check, Outcome
 from dpnoise_papers.inid_2024.tables.profiles import gini
 from dpnoise_papers.inid_2024.theory.tools import (
     MAXIMUM_DIMENSION,
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpnoise._types import Array
+    from dpnoise_papers.checks import Outcome
 
 
 def _transfers(rng: Generator, n: int) -> tuple[Array, Array, Array]:
@@ -140,30 +139,3 @@ def _gini_majorised(rng: Generator, n: int) -> Outcome:
     kept = (np.arange(MAXIMUM_DIMENSION) < c for c in count)
     margin = [gini(x[k]) - gini(y[k]) for x, y, k in zip(b, a, kept, strict=True)]
     return profile_outcome(np.array(margin), b, count, STRICT)
-
-
-CHECKS = (
-    Check("lemma-8", "Lemma 8", "sums of a strictly convex function are strictly Schur-convex",
-          "cited", _lemma_8),
-    Check("theorem-9", "Theorem 9",
-          "if lambda^2 majorises another's squares, its optimal Gaussian noise has the lesser MSE",
-          "complete but for a misprint: squares are missing at ||sigma||_2", _theorem_9),
-    Check("theorem-9-uniform", "Section IV-A, below Theorem 9",
-          "the uniform profile has the largest MSE among those of one l2 norm", "complete",
-          _uniform_is_worst),
-    Check("theorem-10", "Theorem 10",
-          "if lambda majorises another, its optimal Laplace noise has the lesser MSE",
-          "complete: sum lambda^(2/3) is Schur-concave; the paper leaves the proof out",
-          _theorem_10),
-    Check("section-v-gini-2", "Section V-1",
-          "for K = 2 a larger Gini coefficient means a larger reduction of the MSE",
-          "complete: both depend on lambda_1/lambda_2 alone",
-          partial(_gini_order, dimension=2), 0.5),
-    Check("section-v-gini", "Section V-2",
-          "the reduction of the MSE improves with the dispersion of lambda, measured by the Gini "
-          "coefficient (K = 6)", "false: two profiles need not be comparable",
-          partial(_gini_order, dimension=6), 0.5),
-    Check("section-v-gini-majorised", "Section V",
-          "a profile has at least the Gini coefficient of one that it majorises", "cited",
-          _gini_majorised, 0.5),
-)  # fmt: skip

@@ -12,13 +12,12 @@ so 'under the decoupled setting', where all coordinates can change at once.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise_papers.checks import Check, Outcome, at_most, equal, run_checks
+from dpnoise_papers.checks import Outcome, at_most, equal, log_uniform
 from dpnoise_papers.inid_2024.theory.tools import (
     CONSTANT,
     ROUNDING,
@@ -35,15 +34,9 @@ from dpnoise_papers.inid_2024.theory.tools import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.random import Generator
 
     from dpnoise._types import Array
-    from dpnoise_papers.inid_2024.settings import Theory
-
-_UPPER = "false: (12) and (13) bound the error of i.i.d. noise by Delta_p <= K^(1/p) Delta; "
-_REACHED = "with lambda = (1, a, ..., a) and large K the errors are equal although nu is near a"
-_COUPLING = {"section-iv-range": "decoupled", "section-iv-coupled": "weighted histograms"}
 
 
 def _norms(points: Array, p: Array) -> Array:
@@ -179,8 +172,8 @@ def _never_worse_coupled(rng: Generator, n: int) -> Outcome:
 
 def _outliers(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
     """K, nu and both ratios for one coordinate of sensitivity 1 and K - 1 of a < 1."""
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e6), n)))
-    a = np.exp(rng.uniform(math.log(1e-6), 0, n))
+    count = np.floor(log_uniform(rng, 2, 1e6, n))
+    a = log_uniform(rng, 1e-6, 1, n)
     rest = count - 1
     nu = (1 + rest * a) / count
     gaussian = (1 + rest * a) ** 2 / (count * (1 + rest * a * a))
@@ -235,7 +228,7 @@ def _remark_4_corrected(rng: Generator, n: int) -> Outcome:
 
 def _decaying(rng: Generator, n: int) -> tuple[Array, Array, Array]:
     """K, a and nu = K^(-1/2) of a profile (1, a, ..., a)."""
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
+    count = np.floor(log_uniform(rng, 10, 1e6, n))
     nu = count**-0.5
     return count, (nu * count - 1) / (count - 1), nu
 
@@ -251,7 +244,7 @@ def _free_of_dimension(rng: Generator, n: int) -> Outcome:
 
     The error is the sum of the variances of Theorem 4 at a random budget.
     """
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(3000), n)))
+    count = np.floor(log_uniform(rng, 10, 3000, n))
     c, top = rng.uniform(1.0, CONSTANT, n), np.exp(rng.standard_normal(n))
     budget = budgets(rng, n)
     unit, margin = gaussian_sigma(budget["epsilon"], budget["delta"]), np.empty(n)
@@ -265,7 +258,7 @@ def _free_of_dimension(rng: Generator, n: int) -> Outcome:
 
 def _laplace_condition(rng: Generator, n: int) -> Outcome:
     """Slack of nu <= constant K^(-3/2), for K beyond the square of the constant."""
-    count = np.floor(np.exp(rng.uniform(math.log(CONSTANT**2 + 1), math.log(1e6), n)))
+    count = np.floor(log_uniform(rng, CONSTANT**2 + 1, 1e6, n))
     nu = 1.0 / count  # the least that the mean over the maximum can be
     return Outcome(at_most(nu, CONSTANT * count**-1.5, nu), 0.0, {"K": count, "nu": nu})
 
@@ -277,7 +270,7 @@ def _laplace_free_of_dimension(rng: Generator, n: int) -> Outcome:
     profiles here do.
     """
     most = CONSTANT**2 - 1.0
-    count, margin = np.floor(np.exp(rng.uniform(math.log(2), math.log(most), n))), np.empty(n)
+    count, margin = np.floor(log_uniform(rng, 2, most, n)), np.empty(n)
     nu = np.empty(n)
     for k in range(n):
         total = rng.uniform(1.0, CONSTANT / math.sqrt(count[k]))
@@ -291,7 +284,7 @@ def _laplace_free_of_dimension(rng: Generator, n: int) -> Outcome:
 
 def _laplace_on_each(rng: Generator, n: int) -> Outcome:
     """Slack of the largest scale, epsilon beta_i <= constant, nu = 2/K."""
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
+    count = np.floor(log_uniform(rng, 10, 1e6, n))
     a = 1.0 / (count - 1)  # nu = 2 / K
     largest = 1 + (count - 1) * np.cbrt(a) ** 2
     return Outcome(at_most(largest, CONSTANT), 0.0, {"K": count})
@@ -335,8 +328,8 @@ def _noise_on_each(rng: Generator, n: int) -> Outcome:
 
 def _footnote_7(rng: Generator, n: int) -> Outcome:
     """Slack of the ratio of mean absolute errors <= constant nu, over nu."""
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e6), n)))
-    a = np.exp(rng.uniform(math.log(1e-6), 0, n))
+    count = np.floor(log_uniform(rng, 2, 1e6, n))
+    a = log_uniform(rng, 1e-6, 1, n)
     total = 1 + (count - 1) * a
     ratio, nu = (1 + (count - 1) * np.sqrt(a)) ** 2 / (count * total), total / count
     return Outcome(at_most(ratio, CONSTANT * nu, nu), 0.0, {"K": count, "nu": nu, "ratio": ratio})
@@ -348,96 +341,3 @@ def _footnote_7_corrected(rng: Generator, n: int) -> Outcome:
     ratio, nu = absolute_ratio(profiles, count), evenness(profiles, count)
     margin = np.minimum(at_most(nu, ratio, nu), at_most(ratio, 1.0))
     return profile_outcome(margin, profiles, count)
-
-
-CHECKS = (
-    Check("section-ii-norms", "Section II-A, (4)",
-          "Delta_p <= K^[1/p - 1/r]_+ Delta_r, so that Delta_p falls with p", "cited", _norms_fall),
-    Check("section-ii-norms-printed", "Section II-A, below (4)",
-          "Delta_q <= Delta_r for all r >= q, as printed",
-          "false: norms decrease in p, as the words beside it say, so the sign is >=", _norms_rise),
-    Check("remark-1", "Remark 1", "Delta_p <= ||lambda||_p, an equality for p = infinity",
-          "complete", _box_is_larger),
-    Check("section-iv-spr", "Section IV",
-          "SPR has at least the MSE of i.i.d. noise, Gaussian and Laplace; decoupled, the two "
-          "Gaussian errors are equal", "complete", _spr_is_worse),
-    Check("section-iv-spr-strict", "Section IV",
-          "SPR Laplace noise has a strictly larger MSE unless the profile is uniform, then "
-          "the same", "complete", _spr_is_equal),
-    Check("section-iv-range", "Section IV",
-          "decoupled, optimal noise has a lower MSE than i.i.d. noise unless all sensitivities are "
-          "equal, then the same, and at least 1/K of it, which one-hot profiles reach",
-          "complete", _never_worse),
-    Check("section-iv-coupled", "Sections I-C and V-4",
-          "higher accuracy than i.i.d. noise; 'whenever the sensitivities are non-uniform, they "
-          "have to be exploited' (weighted histograms, replacing one user)",
-          "false for coupled coordinates, which Remark 1 mentions: Delta_2 is far below "
-          "||lambda||_2 there", _never_worse_coupled),
-    Check("theorem-7-gaussian", "Theorem 7",
-          "the MSE of i.i.d. Gaussian noise is reduced by O(nu^2) (here: to at most 10 nu^2)",
-          _UPPER + _REACHED, partial(_theorem_7, noise="gaussian")),
-    Check("theorem-7-laplace", "Theorem 7", "so is that of i.i.d. Laplace noise",
-          _UPPER + _REACHED, partial(_theorem_7, noise="laplace")),
-    Check("theorem-7-corrected", "Theorem 7, corrected",
-          "the ratio of the errors is between nu and 1, for both",
-          "complete: x^2 <= x and x^(2/3) >= x on [0, 1]; Cauchy-Schwarz and Jensen",
-          _theorem_7_corrected),
-    Check("theorem-7-uninformed", "Theorem 7, what its proof shows",
-          "against i.i.d. noise that knows only Delta, the ratio is nu^2 for Gaussian and at most "
-          "nu^2 for Laplace noise", "complete", _theorem_7_uninformed),
-    Check("remark-4", "Remark 4",
-          "for a given profile Laplace noise is reduced more than Gaussian noise",
-          "false: by the convexity of log sum lambda^s in s, always less", _remark_4),
-    Check("remark-4-corrected", "Remark 4, corrected",
-          "the factor gained by Gaussian noise is at least that gained by Laplace noise",
-          "complete: 4 log S(1) <= log S(2) + 3 log S(2/3), S(s) = sum lambda^s",
-          _remark_4_corrected),
-    Check("section-iv-a-gaussian", "Section IV-A, below Remark 4",
-          "with nu <= c/K the MSE of optimal Gaussian noise is at most c^2 Delta^2 / mu_0^2, "
-          "whatever K", "complete", _free_of_dimension),
-    Check("section-iv-a-laplace", "Section IV-A, below Remark 4",
-          "the MSE of optimal Laplace noise does not either with nu = O(K^(-3/2))",
-          "false: vacuous, nu is at least 1/K", _laplace_condition),
-    Check("section-iv-a-laplace-free", "Section IV-A, below Remark 4",
-          "with nu = O(K^(-3/2)) the MSE of optimal Laplace noise does not depend on K",
-          "complete, and vacuous beyond some K: nu is at least 1/K", _laplace_free_of_dimension),
-    Check("section-iv-a-laplace-each", "Section IV-A, below Remark 4",
-          "with nu = O(1/K) the Laplace noise on each coordinate does not grow with K",
-          "false: the most sensitive coordinate has scale Delta^(1/3) sum lambda^(2/3) / epsilon, "
-          "which can grow like K^(1/3)", _laplace_on_each),
-    Check("section-iv-a-bound-gaussian", "Section IV-A, (12)",
-          "the MSE of i.i.d. Gaussian noise is O(K^2 log(1/delta) / epsilon^2), epsilon <= 1, and "
-          "at most K^2 Delta^2 / mu_0^2", "complete", partial(_iid_bound, noise="gaussian")),
-    Check("section-iv-a-bound-laplace", "Section IV-A, (13)",
-          "the MSE of i.i.d. Laplace noise is O(K^3 / epsilon^2), and at most "
-          "2 K^3 Delta^2 / epsilon^2", "complete", partial(_iid_bound, noise="laplace")),
-    Check("section-iv-a-average", "Section IV-A, below Remark 4",
-          "with nu = O(K^(-1/2)) the mean variance of optimal Gaussian noise does not grow with K",
-          "complete", _noise_on_average),
-    Check("section-iv-a-each", "Section IV-A, below Remark 4",
-          "with nu = O(K^(-1/2)) the noise on each coordinate does not grow with K",
-          "false: the most sensitive coordinate has variance Delta ||lambda||_1 / mu_0^2, which "
-          "grows like sqrt(K)", _noise_on_each),
-    Check("footnote-7", "Section V-4, footnote 7",
-          "optimal Laplace noise reduces the mean absolute error of i.i.d. noise by O(nu) (here: "
-          "to at most 10 nu)", _UPPER + _REACHED, _footnote_7),
-    Check("section-v-4-staircase", "Section V-4, second paragraph",
-          "as epsilon falls to 0, where the staircase has the error of i.i.d. Laplace noise, "
-          "optimal Laplace noise reduces its mean absolute error by O(nu)",
-          _UPPER + _REACHED, _footnote_7),
-    Check("footnote-7-corrected", "Section V-4, footnote 7, corrected",
-          "the ratio of the mean absolute errors is between nu and 1", "complete",
-          _footnote_7_corrected),
-)  # fmt: skip
-
-
-def higher_accuracy(settings: Theory) -> pd.DataFrame:
-    """Trials in which optimal noise has a greater error than i.i.d. noise, by coupling.
-
-    Columns as of `dpnoise_papers.checks.run_checks` after coupling ('decoupled', or 'weighted
-    histograms', where replacing one user changes two coordinates).
-    """
-    checks = [check for check in CHECKS if check.id in _COUPLING]
-    table = run_checks(checks, settings.seed, "inid-theory", settings.trials)
-    table.insert(0, "coupling", table["id"].map(_COUPLING))
-    return table

@@ -7,7 +7,6 @@ constrained optimiser, SLSQP on logarithms of scales.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +14,12 @@ from scipy import optimize, special, stats
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.checks import Check, Outcome, column, equal, integrate
+from dpnoise_papers.checks import Outcome, column, equal, integrate, log_uniform
 from dpnoise_papers.inid_2024.tables.profiles import SCHEMES, formula
 from dpnoise_papers.inid_2024.theory.tools import (
     budgets,
     draw_sensitivities,
     gaussian_delta,
-    log_uniform,
     printed_scales,
 )
 
@@ -267,57 +265,3 @@ def _shares(rng: Generator, n: int, noise: str, scheme: str) -> Outcome:
             slack.append(np.min(errors) / minimum - 1.0)
         margin[k] = min(slack)
     return Outcome(margin, 1e-10, drawn)
-
-
-CHECKS = (
-    Check("theorem-4", "Theorem 4",
-          "sigma_i^2 = lambda_i ||lambda||_1 / mu_0^2 has the least MSE under (P1)", "complete",
-          _gaussian_optimum, 0.02),
-    Check("theorem-4-p", "Theorem 4, proof",
-          "sigma_i^2 = lambda_i^(4/(p+2)) sum lambda_j^(2p/(p+2)) / mu_0^2 has the least l_p "
-          "error, p >= 1", "complete",
-          partial(_general_optimum, noise="gaussian", power=2.0), 0.03),
-    Check("theorem-4-gradient", "Theorem 4, proof",
-          "the gradient of ||sigma||_p^p is zero at sigma = 0 for p >= 1",
-          "false: it is 1 for p = 1; the constraint is active all the same, since the objective "
-          "grows with each sigma_i", partial(_zero_gradient, ones=0.1)),
-    Check("theorem-4-gradient-corrected", "Theorem 4, proof, corrected",
-          "the gradient of ||sigma||_p^p is zero at sigma = 0 for p > 1", "complete",
-          partial(_zero_gradient, ones=0.0)),
-    Check("moments-gaussian", "Theorem 4, proof",
-          "E|T|^p is sqrt(2^p / pi) Gamma((p + 1)/2) sigma^p for Gaussian noise", "none given",
-          partial(_moments, noise="gaussian"), 0.1),
-    Check("moments-laplace", "Theorem 5, proof",
-          "E|T|^p is Gamma(p + 1) beta^p for Laplace noise", "none given",
-          partial(_moments, noise="laplace"), 0.1),
-    Check("section-vi-c-layers", "Section VI-C",
-          "with lambda = C_m / K_m^(1/p) for each parameter of layer m the optimal scales spend "
-          "the budget, and no more, on gradients whose layers have the l_p norms C_m", "none given",
-          _by_layer, 0.1),
-    Check("theorem-4-convex", "Section III-A, footnote 3",
-          "the Hessian of the constraint of (P3) is diagonal with 6 lambda_i^2 / sigma_i^4 and "
-          "positive definite", "false: singular where a sensitivity is 0, and convex all the same",
-          partial(_convex, printed=True), 0.25),
-    Check("theorem-4-convex-corrected", "Section III-A, footnote 3, corrected",
-          "it is positive semidefinite, and definite if no sensitivity is 0", "complete",
-          partial(_convex, printed=False), 0.25),
-    Check("theorem-5", "Theorem 5 and its proof",
-          "beta_i = lambda_i^(1/(p+1)) sum lambda_j^(p/(p+1)) / epsilon has the least l_p error "
-          "under (P4), p >= 1", "complete",
-          partial(_general_optimum, noise="laplace", power=1.0), 0.03),
-    Check("table-1", "Table I", "the six mean squared errors", "complete", _table_1, 0.1),
-    Check("section-iv-b-gaussian", "Section IV-B",
-          "the optimal share of eta is lambda_i / ||lambda||_1 for Gaussian noise, and no others "
-          "have a lower MSE", "complete",
-          partial(_shares, noise="gaussian", scheme="optimal"), 0.1),
-    Check("section-iv-b-laplace", "Section IV-B",
-          "the optimal share of epsilon is lambda_i^(2/3) / sum lambda^(2/3) for Laplace noise, "
-          "and no others have a lower MSE", "complete",
-          partial(_shares, noise="laplace", scheme="optimal"), 0.1),
-    Check("section-iv-b-spr-gaussian", "Section IV-B",
-          "Gaussian SPR noise spends equal shares of eta", "complete",
-          partial(_shares, noise="gaussian", scheme="spr"), 0.1),
-    Check("section-iv-b-spr-laplace", "Section IV-B",
-          "Laplace SPR noise spends equal shares of epsilon", "complete",
-          partial(_shares, noise="laplace", scheme="spr"), 0.1),
-)  # fmt: skip

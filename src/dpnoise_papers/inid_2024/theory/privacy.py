@@ -12,7 +12,6 @@ corner of the box to which clipping confines them all.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,13 +20,12 @@ from scipy import special, stats
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.checks import Check, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import Outcome, at_most, column, equal, integrate, log_uniform
 from dpnoise_papers.inid_2024.tables.bisection import printed_bracket, valid_bracket
 from dpnoise_papers.inid_2024.theory.tools import (
     budgets,
     draw_sensitivities,
     gaussian_delta,
-    log_uniform,
 )
 
 if TYPE_CHECKING:
@@ -232,50 +230,6 @@ def _valid_ends(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-11, {"epsilon": epsilon, "delta": delta})
 
 
-CHECKS = (
-    Check("introduction-fisher", "Section I-B",
-          "the Fisher information of Laplace noise is twice that of Gaussian noise of the same "
-          "variance", "complete", _fisher, 0.05),
-    Check("lemma-3", "Lemma 3",
-          "i.n.i.d. Gaussian noise is (epsilon, delta)-DP under (6); at the corner of the box it "
-          "is an equality", "complete", _box_profile, 0.2),
-    Check("theorem-5-private", "Theorem 5, proof",
-          "Laplace noise with sum lambda / beta <= epsilon is epsilon-DP", "complete", _pure, 0.1),
-    Check("remark-3-enough", "Remark 3",
-          "the scales of Theorem 4 are (epsilon, delta)-DP, those of Theorem 5 epsilon-DP",
-          "complete", _enough, 0.1),
-    Check("remark-3-needed", "Remark 3",
-          "where coordinates are decoupled, scales beyond the constraints of (P3) and (P4) break "
-          "the guarantees, those of Theorems 4 and 5 cut in proportion among them",
-          "complete", _needed, 0.1),
-    Check("corollary-6", "Corollary 6",
-          "beta_i = lambda_i^(1/3) sum lambda_j^(2/3) / (epsilon - log(1 - delta)) is "
-          "(epsilon, delta)-DP",
-          "complete but for a misprint: [.]_+ is dropped where the sum is at least epsilon; the "
-          "printed sum = epsilon - log(1 - delta) is the active constraint",
-          partial(_scales_of_corollary_6, factor=1.0), 0.1),
-    Check("corollary-6-doubled", "Corollary 6, beyond it",
-          "so is epsilon - 2 log(1 - delta), which is exact for one coordinate",
-          "none given", partial(_scales_of_corollary_6, factor=2.0), 0.1),
-    Check("footnote-5", "Section III-B, footnote 5",
-          "1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon", "none given",
-          _footnote_5),
-    Check("section-v-iid-same", "Section V-1",
-          "the MSE of i.i.d. Gaussian noise does not depend on how the sensitivities are spread "
-          "(K = 20, l2 norm 1)", "complete", partial(_iid_errors, other_dimension=False), 0.05),
-    Check("section-v-iid-linear", "Section V-1",
-          "the MSE of i.i.d. Gaussian noise increases linearly with K (K to 40, l2 norm 1)",
-          "complete", partial(_iid_errors, other_dimension=True), 0.05),
-    Check("algorithm-1-input", "Algorithm 1, line 1",
-          "it takes any epsilon >= 0 and any delta in [0, 1]",
-          "false: delta' = delta + e^epsilon Q(sqrt(2 epsilon)) must be below 1, e^epsilon must "
-          "not overflow, and at delta = 0 there is no root", _printed_ends_exist),
-    Check("algorithm-1-input-corrected", "Algorithm 1, corrected",
-          "max(mu_l, 2 z) <= mu_0 <= z + sqrt(z^2 + 2 epsilon), z = sqrt(2) erfinv(delta), for "
-          "any epsilon >= 0 and 0 < delta < 1", "complete (module inid_algorithm_1)", _valid_ends),
-)  # fmt: skip
-
-
 def _sample(rng: Generator, features: int) -> tuple[Array, Array, Array]:
     """Entries of x x' above and on the diagonal by size: which kind, how large, how many.
 
@@ -299,7 +253,7 @@ def _components_private(rng: Generator, n: int, noise: str) -> Outcome:
     Gaussian noise for a sample of norm 1 has a delta above 0 beside it.
     """
     drawn = budgets(rng, n)
-    drawn["M"] = np.floor(np.exp(rng.uniform(math.log(2), math.log(101), n)))
+    drawn["M"] = np.floor(log_uniform(rng, 2, 101, n))
     margin = np.empty(n)
     for k in range(n):
         features, epsilon, delta = int(drawn["M"][k]), drawn["epsilon"][k], drawn["delta"][k]
@@ -330,15 +284,3 @@ def _components_private(rng: Generator, n: int, noise: str) -> Outcome:
         if noise == "laplace" and gaussian_delta(np.array([1.0 / sigma]), epsilon) <= 0.0:
             margin[k] = -1.0
     return Outcome(margin, 1e-8, drawn)
-
-
-COMPONENTS = (
-    Check("section-vi-b-gaussian", "Section VI-B",
-          "with entries clipped at the printed sensitivities, i.n.i.d. Gaussian noise is "
-          "(epsilon, delta)-DP if a sample is added", "none given",
-          partial(_components_private, noise="gaussian"), 0.1),
-    Check("section-vi-b-laplace", "Section VI-B",
-          "with entries clipped at the printed sensitivities or not at all, i.n.i.d. Laplace noise "
-          "is epsilon-DP if a sample is added, i.i.d. Gaussian is not",
-          "none given", partial(_components_private, noise="laplace"), 0.1),
-)  # fmt: skip

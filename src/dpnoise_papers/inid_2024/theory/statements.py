@@ -9,8 +9,9 @@ as it stands, which fails, and as it should stand.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations
+from pathlib import Path
+from sys import modules
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from dpnoise.allocation.allocate import allocate
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.checks import Check, Outcome, equal, run_checks
+from dpnoise_papers.checks import Outcome, equal, log_uniform, read_checks, run_checks
 from dpnoise_papers.inid_2024.tables.profiles import gini, profile
 from dpnoise_papers.inid_2024.theory import (
     bisection,
@@ -27,7 +28,7 @@ from dpnoise_papers.inid_2024.theory import (
     optimum,
     privacy,
 )
-from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities, log_uniform
+from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,9 +131,6 @@ def _samples(_rng: Generator, n: int, numbers: tuple[float, ...]) -> Outcome:
     return Outcome(equal(samples**-2.0, 1e-6, 1e-6), ROUNDING, {"N": samples})
 
 
-_PAIRS = 390  # each of 10 pairs at 39 dimensions
-
-
 def _dispersed(_rng: Generator, n: int, measure: str, noise: str) -> Outcome:
     """How much more optimal noise gains for the more dispersed of two profiles, in dB.
 
@@ -159,76 +157,11 @@ def _dispersed(_rng: Generator, n: int, measure: str, noise: str) -> Outcome:
     return Outcome(margin[ordered], -ROUNDING, {"K": dimensions[ordered]})
 
 
-_MISPRINTS = (
-    Check("theorem-9-proof", "Theorem 9, last line of the proof",
-          "||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed", "false: the square is missing",
-          partial(_norm_of_scales, power=1), 0.1),
-    Check("theorem-9-proof-corrected", "Theorem 9, last line of the proof, corrected",
-          "||sigma||_2^2 = ||lambda||_1^2 / mu_0^2", "complete",
-          partial(_norm_of_scales, power=2), 0.1),
-    Check("corollary-6-dropped", "Corollary 6, proof in Appendix A",
-          "when ||lambda / beta||_1 <= epsilon, [.]_+ can be dropped from the integrand (printed)",
-          "false: the integrand is negative there, as the sentence before says",
-          partial(_dropped, above=0.0)),
-    Check("corollary-6-dropped-corrected", "Corollary 6, proof in Appendix A, corrected",
-          "when ||lambda / beta||_1 >= epsilon, [.]_+ can be dropped from the integrand",
-          "complete", partial(_dropped, above=1.0)),
-    Check("corollary-6-rearranged", "Corollary 6, proof in Appendix A",
-          "1 - exp(epsilon - ||lambda / beta||_1) <= delta can be re-expressed as "
-          "sum lambda / beta = epsilon - log(1 - delta), as printed",
-          "false if '=' is taken literally: it is where the constraint is active",
-          _corollary_6_rearranged),
-    Check("corollary-6-active", "Corollary 6, proof in Appendix A",
-          "1 - exp(epsilon - ||lambda / beta||_1) <= delta is sufficient; it holds up to "
-          "sum lambda / beta = epsilon - log(1 - delta), there as an equality, and fails beyond",
-          "complete", _corollary_6_active, 0.1),
-    Check("algorithm-2-indices", "Algorithm 2, lines 5 and 6",
-          "noise of variance sigma_j^2 on coordinate i and the divisor n of the mean, as printed, "
-          "keep the budget and the sensitivity 2 tau_i C_i / N",
-          "false: j and n are no variables there; they should be i and N",
-          partial(_shifted_indices, printed=True), 0.1),
-    Check("algorithm-2-indices-corrected", "Algorithm 2, lines 5 and 6, corrected",
-          "so do the variance sigma_i^2 and the divisor N", "complete",
-          partial(_shifted_indices, printed=False), 0.1),
-    Check("section-vi-b-samples", "Section VI-B",
-          "delta = 1/N^2 = 1e-6 for N = 100 and for N = 1000, both of which are printed",
-          "false: it is for N = 1000, and 100 is M, the number of features",
-          partial(_samples, numbers=(100.0, 1000.0)), cases=2),
-    Check("section-vi-b-samples-corrected", "Section VI-B, corrected",
-          "delta = 1/N^2 = 1e-6 for N = 1000", "complete",
-          partial(_samples, numbers=(1000.0,)), cases=1),
-)  # fmt: skip
-
-_DISPERSION = (
-    Check("section-v-1-gini", "Section V-1, dispersion",
-          "of two profiles of Figure 2 the one with the larger Gini coefficient has the larger "
-          "reduction of the MSE of Gaussian noise, K = 2 to 40", "none given",
-          partial(_dispersed, measure="gini", noise="gaussian"), cases=_PAIRS),
-    Check("section-v-1-majorised", "Section V-1, dispersion",
-          "so has of two profiles the squares of one of which majorise the other's, that one",
-          "complete: Theorem 9",
-          partial(_dispersed, measure="majorisation", noise="gaussian"), cases=_PAIRS),
-    Check("section-v-2-gini", "Section V-2, dispersion",
-          "of two profiles of Figure 2 the one with the larger Gini coefficient has the larger "
-          "reduction of the MSE of Laplace noise, K = 2 to 40",
-          "false: at K = 3 the exponential profile gains less than the quadratic one",
-          partial(_dispersed, measure="gini", noise="laplace"), cases=_PAIRS),
-    Check("section-v-2-majorised", "Section V-2, dispersion",
-          "of two profiles of Figure 2 one of which majorises the other, that one has the larger "
-          "reduction of the MSE of Laplace noise, K = 2 to 40", "complete: Theorem 10",
-          partial(_dispersed, measure="majorisation", noise="laplace"), cases=_PAIRS),
-)  # fmt: skip
-
-CHECKS = (
-    *privacy.CHECKS,
-    *bisection.CHECKS,
-    *optimum.CHECKS,
-    *gain.CHECKS,
-    *dispersion.CHECKS,
-    *_MISPRINTS,
-    *_DISPERSION,
-    *privacy.COMPONENTS,
+CHECKS = read_checks(
+    Path(__file__).with_suffix(".yaml"),
+    (bisection, dispersion, gain, optimum, privacy, modules[__name__]),
 )
+_COUPLING = {"section-iv-range": "decoupled", "section-iv-coupled": "weighted histograms"}
 
 
 def inid_theory(settings: Theory) -> pd.DataFrame:
@@ -237,3 +170,15 @@ def inid_theory(settings: Theory) -> pd.DataFrame:
     The status of a proof is complete, cited, none given or false, with the reason.
     """
     return run_checks(CHECKS, settings.seed, "inid-theory", settings.trials)
+
+
+def higher_accuracy(settings: Theory) -> pd.DataFrame:
+    """Trials in which optimal noise has a greater error than i.i.d. noise, by coupling.
+
+    Columns as of `dpnoise_papers.checks.run_checks` after coupling ('decoupled', or 'weighted
+    histograms', where replacing one user changes two coordinates).
+    """
+    checks = [check for check in CHECKS if check.id in _COUPLING]
+    table = run_checks(checks, settings.seed, "inid-theory", settings.trials)
+    table.insert(0, "coupling", table["id"].map(_COUPLING))
+    return table

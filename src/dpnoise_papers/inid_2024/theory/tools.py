@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import Outcome
+from dpnoise_papers.checks import Outcome, log_uniform
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -34,11 +34,6 @@ _HEIGHT, _POINTS = 10.0, 121
 ACCURACY = 1e-9  # relative, for delta from 1e-12 on
 
 
-def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
-    """Random numbers, uniform in log scale, shape (n,)."""
-    return np.exp(rng.uniform(math.log(low), math.log(high), n))
-
-
 def draw_sensitivities(rng: Generator, dimension: int) -> Array:
     """Random sensitivities from nearly equal to very unequal, shape (dimension,)."""
     return np.exp(log_uniform(rng, 0.05, 2.0, 1)[0] * rng.standard_normal(dimension))
@@ -54,8 +49,8 @@ def draw(rng: Generator, n: int) -> tuple[Array, Array]:
 
     Profiles hold zeros from K on, for this and the functions below.
     """
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(MAXIMUM_DIMENSION + 1), n)))
-    spread = np.exp(rng.uniform(math.log(0.05), math.log(3.0), n))
+    count = np.floor(log_uniform(rng, 2, MAXIMUM_DIMENSION + 1, n))
+    spread = log_uniform(rng, 0.05, 3.0, n)
     profiles = np.exp(spread[:, None] * rng.standard_normal((n, MAXIMUM_DIMENSION)))
     return np.where(np.arange(MAXIMUM_DIMENSION) < count[:, None], profiles, 0.0), count
 

@@ -11,7 +11,6 @@ from scipy import integrate
 
 from dpnoise.noise import (
     FlippedHuber,
-    Gaussian,
     Huber,
     Laplace,
     OffsetSymmetricGaussian,
@@ -79,18 +78,6 @@ def test_the_greatest_loss_is_that_of_the_density(noise):
     assert found.max() <= loss.largest * (1.0 + 1e-12) + 1e-12
     if loss.largest < math.inf:
         assert found.max() >= loss.largest - 0.05 * max(1.0, loss.largest)
-
-
-@pytest.mark.parametrize(("alpha", "atomic"), [(0.9, False), (1.0, False), (1.1, True)])
-def test_flipped_huber_has_atoms_if_alpha_exceeds_the_sensitivity(alpha, atomic):
-    loss = coordinate_loss(FlippedHuber(alpha, 1.0))
-    assert bool(loss.atoms) == atomic
-
-
-def test_gaussian_loss_has_variance_mu_squared():
-    loss = coordinate_loss(Gaussian(2.0))
-    assert loss.gaussian == 0.25
-    assert not loss.stretches
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.3, 0.5, 0.9])

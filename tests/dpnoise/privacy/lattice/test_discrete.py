@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpnoise import (
-    Budget,
     Gaussian,
     Laplace,
     Staircase,
@@ -83,13 +82,6 @@ def test_far_tails_beside_rational_sums():
     assert found.log_upper - found.log_lower < 1e-8
 
 
-def test_wide_discrete_noise_is_close_to_continuous_noise():
-    for copies in (10, 1000):
-        discrete = vector_profile(DiscreteGaussian(300.0), 3, 1.0, copies=copies)
-        smooth = vector_profile(Gaussian(300.0), 3.0, 1.0, copies=copies)
-        assert discrete.upper == pytest.approx(smooth.upper, rel=0.02)
-
-
 def test_mixtures_with_continuous_noise():
     noise = [DiscreteGaussian(4.0), DiscreteLaplace(3.0), Laplace(2.0), Gaussian(5.0)]
     sizes = [1, 2, 1.0, 1.0]
@@ -110,33 +102,6 @@ def test_the_lattice_agrees_with_closed_forms():
         assert found.log_lower <= closed.log_upper
         assert closed.log_lower <= found.log_upper
         assert found.log_upper - found.log_lower < 1e-8
-
-
-def test_several_releases_of_integers():
-    budget = Budget(4.0, 1e-6, relation="replace-one")
-    budget.spend(DiscreteGaussian(4.0), 1, times=5)
-    budget.spend(DiscreteLaplace(3.0), 1)
-    smooth = Budget(4.0, 1e-6, relation="replace-one")
-    smooth.spend(Gaussian(4.0), 1.0, times=5)
-    smooth.spend_dp(1 / 3)
-    assert budget.epsilon_of() == pytest.approx(smooth.epsilon_of(), rel=1e-4)
-    assert budget.rdp(8.0) == pytest.approx(smooth.rdp(8.0), rel=1e-9)
-    budget.spend(DiscreteLaplace(30.0), 4)
-    one = (
-        math.log(
-            np.sum(
-                np.exp(
-                    8.0 * DiscreteLaplace(30.0).logpmf(np.arange(-3000, 3001))
-                    - 7.0 * DiscreteLaplace(30.0).logpmf(np.arange(-3000, 3001) + 4)
-                )
-            )
-        )
-        / 7.0
-    )
-    assert budget.rdp(8.0) - smooth.rdp(8.0) == pytest.approx(one, rel=1e-6)
-    budget.spend(DiscreteStaircase(0.05, 2, 1), 5)  # within the budget
-    with pytest.raises(ValueError, match="integers below"):
-        budget.spend(DiscreteGaussian(4.0), 1.5)
 
 
 def test_what_is_out_of_reach_is_refused():

@@ -46,28 +46,6 @@ def test_five_gaussian_and_one_laplace_release():
     assert vector_profile(noise, np.ones(6), found * (1 - 1e-6)).lower > DELTA
 
 
-@pytest.mark.parametrize("noise", [Gaussian(3.0), Laplace(0.7), TruncatedLaplace(2.0, 60.0)])
-def test_a_single_release_is_that_of_the_scalar_account(noise):
-    budget = Budget(100.0, DELTA, relation="replace-one")
-    budget.spend(noise, 1.5)
-    exact = float(epsilon_at(noise, 1.5, DELTA))
-    assert exact * (1 - 1e-9) <= budget.epsilon_of() <= exact * (1 + 1e-7)
-
-
-def test_gaussian_releases_add_up_to_one():
-    """Forty of sigma = 8, in any portions, are one of sigma = 8 / sqrt(40)."""
-    whole, parts = (
-        Budget(20.0, DELTA, relation="replace-one"),
-        Budget(20.0, DELTA, relation="replace-one"),
-    )
-    whole.spend(Gaussian(8.0), 1.0, times=40)
-    for times in (1, 9, 30):
-        parts.spend(Gaussian(8.0), 1.0, times)
-    exact = float(epsilon_at(Gaussian(8.0 / math.sqrt(40.0)), 1.0, DELTA))
-    assert whole.epsilon_of() == parts.epsilon_of() == pytest.approx(exact, rel=1e-8)
-    assert whole.epsilon_of() >= exact * (1 - 1e-12)
-
-
 def test_a_release_beyond_the_budget_is_refused_and_changes_nothing():
     budget = Budget(1.0, DELTA, relation="replace-one")
     budget.spend(Gaussian(8.0), 1.0)
@@ -183,15 +161,6 @@ def test_noise_of_vectors(noise, size, same, per):
     assert one.epsilon_of() == pytest.approx(other.epsilon_of(), rel=1e-9)
 
 
-def test_one_coordinate_is_the_worst_case_of_independent_laplace_noise_in_an_l1_ball():
-    """K-norm noise for the l1 norm, beside the exact account of its coordinates."""
-    epsilon = np.linspace(0.0, 1.5, 9)
-    alone = vector_profile(Laplace(1.0), 1.6, epsilon)
-    for first in (0.1, 0.5, 0.8):
-        both = vector_profile([Laplace(1.0)] * 2, [first, 1.6 - first], epsilon)
-        assert np.all(both.upper <= alone.upper * (1 + 1e-9))
-
-
 def test_a_budget_that_is_spent_exactly_has_zero_left():
     budget = Budget(1.0, relation="replace-one")
     budget.spend_dp(0.5, times=2)
@@ -237,18 +206,6 @@ def test_a_staircase_narrower_than_the_sensitivity():
     assert alone == pytest.approx(float(epsilon_at(noise, 2.5, 1e-3)), rel=1e-7)
     budget.spend(Laplace(50.0), 1.0)
     assert alone <= budget.epsilon_of() <= 0.6 + 0.02
-
-
-def test_vectors_with_different_noise_count_as_that_many_coordinates():
-    one, other = (
-        Budget(9.0, DELTA, relation="replace-one"),
-        Budget(9.0, DELTA, relation="replace-one"),
-    )
-    one.spend([Gaussian(4.0), Laplace(3.0)], [1.0, 0.5], times=2)
-    for _ in range(2):
-        other.spend(Gaussian(4.0), 1.0)
-        other.spend(Laplace(3.0), 0.5)
-    assert one.epsilon_of() == other.epsilon_of()
 
 
 def test_views_bound_the_exact_account():

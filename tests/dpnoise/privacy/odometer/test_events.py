@@ -34,19 +34,6 @@ def test_an_event_is_the_release_of_that_name(event, releases):
     assert read.epsilon_of() == pytest.approx(said.epsilon_of(), rel=1e-7)
 
 
-@pytest.mark.parametrize("relation", [R, "replace-one"])
-def test_epsilon_is_that_of_the_peer(relation):
-    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
-    from dp_accounting.privacy_accountant import NeighboringRelation as Relation
-
-    which = Relation.REPLACE_ONE if relation == "replace-one" else Relation.ADD_OR_REMOVE_ONE
-    event = events.SelfComposedDpEvent(events.PoissonSampledDpEvent(0.05, GAUSSIAN), 50)
-    peer, budget = PLDAccountant(which), Budget(1e3, 1e-6, relation=relation)
-    peer.compose(event)
-    budget.spend(event)
-    assert budget.epsilon_of() == pytest.approx(peer.get_epsilon(1e-6), rel=1e-3)
-
-
 def test_a_replaced_record_moves_a_sum_twice():
     budget, said = Budget(1e3, 1e-6, relation="replace-one"), Budget(1e3, 1e-6)
     budget.spend(events.ComposedDpEvent([GAUSSIAN, LAPLACE]))

@@ -1,9 +1,9 @@
 """The ledger of a budget as JSON: exact, read back alike, and nothing wrong is read."""
 
 import json
-import math
 import re
 from datetime import date
+from fractions import Fraction
 from functools import cache, reduce
 from operator import getitem
 
@@ -24,6 +24,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.privacy.odometer.accounts import _own_epsilon
+from dpnoise.privacy.odometer.ledger import _bounded
 
 
 @cache
@@ -56,36 +57,19 @@ def test_it_goes_on_where_it_was():
 
 
 CHANGES = [
-    (lambda data: data.update(version=3), "version: expected 2"),
     (lambda data: data.update(version=1), "version: expected 2"),
-    (lambda data: data.update(version=True), "version: expected 2"),
     (lambda data: data.update(kind="certificate"), "kind: expected 'dpnoise budget'"),
     (lambda data: data.update(epsilon=-1.0), "epsilon: expected"),
-    (lambda data: data.update(account="renyi-filter"), "account: expected 'exact'"),
     (lambda data: data.update(relation="both"), "relation: expected"),
-    (lambda data: data.update(entries={}), "entries: expected a list"),
-    (lambda data: data.update(digest=1, epsilon=None), "epsilon: expected"),
     (lambda data: data["entries"].append(3), r"entries\[7\]: expected the keys"),
     (lambda data: data["entries"][0].update(times=0), "times: expected a whole number"),
     (lambda data: data["entries"][0].update(relation="replace-one"), "relation: expected one"),
-    (lambda data: data["entries"][0].update(relation=None), "relation: expected 'add-remove' or"),
-    (lambda data: data["entries"][0].update(relation=[1]), "relation: expected 'add-remove' or"),
-    (lambda data: data["entries"][0].update(failure="1e999999999"), "failure: expected a number"),
     (lambda data: data["entries"][0].update(failure="-1/2"), "failure: expected a number p/q"),
-    (lambda data: data["entries"][0].update(failure="2/4"), "failure: expected a number p/q"),
-    (lambda data: data["entries"][0].update(failure=0), "failure: expected a number p/q"),
     (lambda data: data["entries"][0].update(stated=["0"]), "stated: expected"),
-    (lambda data: data["entries"][0].update(stated=["inf", "3/2"]), r"stated\[1\]: expected"),
-    (lambda data: data["entries"][0].update(what=None), "what: expected text"),
     (lambda data: data["entries"][0].update(sampled=[{"rate": 2}]), r"sampled\[0\]: expected"),
-    (lambda data: data["entries"][0].update(coordinates=None), "coordinates: expected a list"),
     (
         lambda data: data["entries"][0]["coordinates"][0].update(sensitivity="1"),
         "sensitivity: expected a positive double",
-    ),
-    (
-        lambda data: data["entries"][0]["coordinates"][0].update(number=0),
-        "number: expected a whole number",
     ),
     (
         lambda data: data["entries"][0]["coordinates"][0]["noise"].update(sigma=-1.0),
@@ -102,10 +86,6 @@ CHANGES = [
     (
         lambda data: data["entries"][5]["coordinates"][0]["noise"]["epsilons"].reverse(),
         "epsilons: expected rising values",
-    ),
-    (
-        lambda data: data["entries"][5]["coordinates"][0]["noise"].update(loss="inf"),
-        "loss: expected a number p/q",
     ),
 ]
 
@@ -293,16 +273,6 @@ def test_hostile_texts_raise_value_errors_alone():
     assert refused > 200
 
 
-def test_a_guarantee_without_an_epsilon_is_kept():
-    budget = Budget(math.ldexp(1.0, 3), 1e-5, relation="add-remove")
-    budget.spend(Gaussian(2.0), 1.0)
-    data = json.loads(budget.to_json())
-    assert data["entries"][0]["stated"] is None
-    assert data["entries"][0]["coordinates"] == [
-        {"noise": {"family": "gaussian", "sigma": 2.0}, "sensitivity": 1.0, "number": 1}
-    ]
-
-
 def test_a_label_and_a_date_are_kept_and_may_be_missing():
     budget = Budget(2.0, relation="add-remove")
     budget.spend(Laplace(4.0), 1.0, label="week 7")
@@ -319,3 +289,10 @@ def test_a_label_and_a_date_are_kept_and_may_be_missing():
     with pytest.raises(ValueError, match="label: expected one line"):
         budget.spend(Laplace(4.0), 1.0, label="a\nb")
     assert len(budget.entries) == 1
+
+
+def test_sums_of_too_many_digits_are_rounded_up():
+    for power in (-9000, -3, 40, 9000):
+        value = Fraction(10) ** power * Fraction(7**2000, 3**5000 + 1)
+        found = _bounded(value)
+        assert value < found <= value * (1 + Fraction(2) ** -190)

@@ -9,7 +9,7 @@ import pytest
 
 from dpnoise import Budget, Counts, Gaussian, Laplace, best, release
 from dpnoise.privacy.odometer.ledger import today
-from dpnoise.privacy.odometer.statement import _up, words_of
+from dpnoise.privacy.odometer.statement import _up
 from for_all import for_all
 
 VISITS = Counts(3, of=12, relation="add-remove")
@@ -62,14 +62,6 @@ def test_many_kinds_of_releases_have_a_dozen_lines():
     assert "&lt;b&gt;0&lt;/b&gt;" in budget.statement()._repr_html_()
 
 
-def test_repetition_is_counted_in_what_was_spent():
-    assert words_of([Laplace(3.0)] * 12, [1.0] * 12) == (
-        "[Laplace(beta=3.0) 12 times] at sensitivity [1.0 12 times]"
-    )
-    assert words_of([Laplace(3.0), Laplace(2.0)], [1.0, 2.0]).endswith("at sensitivity [1.0, 2.0]")
-    assert words_of(Gaussian(4.0), 1.0) == "Gaussian(sigma=4.0) at sensitivity 1.0"
-
-
 @for_all(
     ("budget", "spend", "expected"),
     [
@@ -84,6 +76,21 @@ def test_extremes(budget, spend, expected):
     if spend:
         budget.spend_dp(spend)
     assert expected in " ".join(budget.statement().split())
+
+
+@for_all(
+    ("limit", "noise", "chosen"),
+    [
+        ({"rho": 0.5}, Laplace(10.0), True),
+        ({"epsilon": 1.0}, Gaussian(10.0), True),
+        ({"epsilon": 1.0}, Laplace(10.0), False),
+    ],
+)
+def test_what_was_chosen_by_earlier_results_has_the_limit_alone(limit, noise, chosen):
+    budget = Budget(**limit, delta=1e-6, relation="add-remove")
+    budget.spend(noise, 1.0)
+    words = " ".join(budget.statement().split())
+    assert ("it alone holds where noise was chosen by earlier results" in words) == chosen
 
 
 @for_all("value", [0.0, 1.0, 0.123456789, 1e-7 / 3, 700.0000001, 2 / 3])

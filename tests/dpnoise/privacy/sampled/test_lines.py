@@ -12,21 +12,13 @@ from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.lines import (
     ADDED,
     REMOVED,
-    UNKNOWN,
     Contour,
     search,
-    sharper,
     tilted,
     with_rest,
 )
 from dpnoise.privacy.sampled.pairs import Kind
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
-
-
-def test_what_two_accounts_say():
-    one, other = LogBounds(-3.0, -2.0, -1.0), LogBounds(-2.5, -2.4, -2.3)
-    assert sharper(one, other) == other
-    assert sharper(one, UNKNOWN) == one
 
 
 def test_what_is_cut_is_added_to_the_upper_bound():

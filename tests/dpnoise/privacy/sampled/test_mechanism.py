@@ -1,12 +1,10 @@
 """`SampledGaussian`, `noise_multiplier` and a `Budget` that counts them."""
 
 import math
-import time
 
 import mpmath
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from dpnoise import (
     Budget,
@@ -113,49 +111,6 @@ def test_a_budget_counts_it_by_the_same_bounds():
         budget.spend(step, 1.0)
     with pytest.raises(ValueError, match="relation"):
         budget.spend(step, relation="replace-one")
-
-
-def test_different_samples_are_counted_together():
-    steps = [SampledGaussian(1.0 + 0.05 * k, 0.01 + 0.001 * k) for k in range(10)]
-    budget = Budget(8.0, 1e-5, relation="add-remove")
-    for one in steps:
-        budget.spend(one, times=50)
-    assert budget.epsilon_of() == pytest.approx(
-        sampled_epsilon(steps, 1e-5, steps=50).upper, rel=1e-8
-    )
-
-
-def processor_time(function):
-    best = math.inf
-    for _ in range(3):
-        start = time.process_time()
-        function()
-        best = min(best, time.process_time() - start)
-    return best
-
-
-def test_answers_take_milliseconds():
-    """With a margin of ten for slow and busy machines."""
-    steps = [SampledGaussian(1.0 + 0.05 * k, 0.01 + 0.001 * k) for k in range(10)]
-
-    def ask():
-        budget = Budget(8.0, 1e-5, relation="add-remove")
-        for one in steps:
-            budget.spend(one, times=50)
-        return budget.epsilon_of()
-
-    with threadpool_limits(1):
-        assert processor_time(ask) < 0.5
-        assert processor_time(lambda: steps[0].epsilon(1e-5, steps=1000)) < 0.1
-        assert processor_time(lambda: noise_multiplier(8.0, 1e-5, 0.04, 2250)) < 1.0
-
-
-def test_a_schedule_may_have_a_thousand_kinds_of_steps():
-    steps = [SampledGaussian(1.0 + k / 500, 0.01 + k * 3e-5) for k in range(1000)]
-    low, high = sampled_epsilon(steps, 1e-5)
-    assert 0.0 < low <= high <= low * (1 + 1e-8)
-    halves = [SampledGaussian(1.0, 0.01), SampledGaussian(3.0, 0.04)]
-    assert halves[1].epsilon(1e-5, steps=1000).lower <= halves[0].epsilon(1e-5, steps=1000).upper
 
 
 def test_delta_above_the_chance_of_a_sample_is_kept_by_any_noise():

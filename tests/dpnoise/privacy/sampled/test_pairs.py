@@ -23,7 +23,6 @@ from dpnoise.privacy.sampled.pairs import (
 from fuzz.checks_sampled import check_closed, closed_within
 from fuzz.draws import Draws
 from fuzz.runner import Report
-from oracles import samples
 
 TINY = SampledGaussian(808918.2324347155, 0.006358872374358036)
 RARE = SampledLaplace(1e6, 1.5193072493181509e-189)
@@ -121,13 +120,3 @@ def test_the_logarithm_of_a_factor_is_accurate(q, w):
     with ctx.workdps(400):
         truth = float((1 - arb(q) + arb(q) * arb(w).exp()).log())
     assert log_factor(q, w) == pytest.approx(truth, rel=1e-13, abs=1e-323)
-
-
-@pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED])
-@pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
-def test_the_reference_is_the_integral_of_densities(noise, form):
-    with ctx.workdps(60):
-        for epsilon in (0.0, 0.01, 0.5):
-            ball = samples.delta_ball(noise, form, arb(1) / 2, 0.3, epsilon)
-            integral = samples.delta(noise, form, arb(1) / 2, arb(0.3), epsilon)
-            assert abs(float(ball - integral)) <= 1e-25

@@ -18,8 +18,6 @@ from dpnoise.privacy.sampled.pairs import (
     pair_of,
 )
 from dpnoise.privacy.sampled.relations import loss_of
-from dpnoise.privacy.sampled.stretch_line import _product
-from dpnoise.privacy.sampled.stretches import _sums
 from oracles import samples
 
 CASES = [(20.0, 0.01), (1.0, 0.9)]
@@ -82,14 +80,6 @@ def test_no_value_is_above_its_envelope(noise, form, size, rate):
     assert np.all(np.diff(bound) <= 0.0)
 
 
-def test_points_at_equal_distances_have_the_same_values():
-    line = loss_of(pair_of(Kind(1.0, 0.3, LAPLACE), REPLACED), -math.inf, 1.0).line(1.5)
-    u = 0.37 * np.arange(200.0)
-    together = line.values(u)[1]
-    alone = np.array([line.values(u[k : k + 1])[1][0] for k in range(0, 200, 17)])
-    assert np.abs(together[::17] - alone).max() <= 1e-12
-
-
 def test_the_profile_of_the_continuous_part_is_the_integral():
     pair = pair_of(Kind(2.0, 0.3, LAPLACE), REMOVED)
     loss, q, m = loss_of(pair, -math.inf, 1.0), 0.3, 0.5
@@ -107,19 +97,3 @@ def test_the_profile_of_the_continuous_part_is_the_integral():
         assert error[k] <= 1e-12
     assert np.all(np.diff(found) <= 0.0)
     assert np.all(slope >= 0.0)
-
-
-@pytest.mark.parametrize("sizes", [(4, 1, 1), (8, 300, 7), (52, 2100, 53)])
-def test_products_in_parts_are_those_of_matrices(sizes):
-    """Parts are summed in another order than by one product."""
-    rows, inner, columns = sizes
-    rng = np.random.default_rng(3)
-    first, second = (
-        np.exp(1j * rng.uniform(0.0, 60.0, shape)) for shape in ((rows, inner), (inner, columns))
-    )
-    found = _product(first, second)
-    assert found.shape == (rows, columns)
-    assert np.abs(found - np.einsum("ij,jk->ik", first, second)).max() <= 1e-14 * inner
-    assert np.abs(_sums(first.real, second[:, 0].real) - first.real @ second[:, 0].real).max() <= (
-        1e-14 * inner
-    )

@@ -56,12 +56,6 @@ def near(value):
     return x, math.nextafter(x, 0.0), math.nextafter(x, math.inf)
 
 
-def test_delta_that_was_below_the_truth_by_1_5_per_cent():
-    noise, epsilon = DiscreteGaussian(0.5541511132371428), 30.936215563036892
-    assert float(privacy_profile(noise, 1, epsilon)) == pytest.approx(1.3551e-71, rel=1e-4)
-    on_the_private_side(noise, 1, epsilon)
-
-
 @pytest.mark.parametrize("sigma", [0.05, 0.25, 0.5, 1.0, 0.5541511132371428, 2.3])
 def test_discrete_gaussian_noise_where_epsilon_is_a_loss(sigma):
     noise = DiscreteGaussian(sigma)
@@ -108,17 +102,6 @@ def test_the_first_integer_above_epsilon_is_exact():
             assert gap[0] == float(above)
     far = log_privacy_profile(noise, 1, [1e90, 1e100])
     assert np.all(np.isfinite(far) | np.isneginf(far))
-
-
-@pytest.mark.parametrize("noise", NOISE, ids=repr)
-def test_delta_holds_to_1e_11_also_at_ties(noise):
-    step = 1 / noise.beta if isinstance(noise, DiscreteLaplace) else noise.epsilon
-    for d in (1, 2, 3, 6):
-        losses = [0.0, 0.3 * step, step, 1.5 * step, 2 * step, (d - 0.001) * step, d * step]
-        for epsilon in {*losses, math.nextafter(step, 0.0), math.nextafter(step, 9.0)}:
-            wanted, found = exact_delta(noise, d, epsilon), privacy_profile(noise, d, epsilon)
-            # What is left over of a tie at many digits is no delta.
-            assert abs(found - wanted) <= 1e-11 * wanted + 1e-18
 
 
 @pytest.mark.parametrize("noise", NOISE, ids=repr)

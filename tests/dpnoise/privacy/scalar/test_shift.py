@@ -17,7 +17,6 @@ from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.scalar.shift import UnimodalShift
-from exact_noise import TABLE
 from for_all import for_all
 
 KNOWN = [
@@ -146,21 +145,3 @@ def test_one_coordinate_of_a_vector_and_many():
     assert np.all(both.upper >= privacy_profile(Gaussian(2.0), 1.0, [0.0, 0.2]))
     with pytest.raises(ValueError, match="coordinates beside noise that is not log-concave"):
         vector_profile(noise, 1.0, 1.0, copies=10**6)
-
-
-@for_all("kind", TABLE)
-@for_all("epsilon", [0.0, 0.3])
-def test_bounds_hold_for_every_family(kind, epsilon):
-    noise = TABLE[kind].instances[0]
-    d = 0.7 * noise.mean_abs()
-    with np.errstate(over="ignore"):
-        t = np.sinh(np.linspace(-12.0, 12.0, 400_001)) * noise.std()
-    ends = [end for bound in (-noise.bound, noise.bound) for end in (bound, bound - d)]
-    ends = [x for end in ends if math.isfinite(end) for x in (math.nextafter(end, -9e99), end)]
-    t = np.unique(np.concatenate([t, ends, np.nextafter(ends, 9e99), [-d / 2.0]]))
-    excess = np.maximum(noise.pdf(t) - math.exp(epsilon) * noise.pdf(t + d), 0.0)
-    exact = np.trapezoid(excess, t)
-    low, high = np.exp(UnimodalShift(noise, Fraction(d)).log_bounds(np.array([epsilon])))
-    assert low[0] <= exact + 1e-5
-    assert high[0] >= exact - 1e-5
-    assert privacy_profile(noise, d, epsilon) == pytest.approx(exact, abs=1e-5)

@@ -2,12 +2,11 @@
 
 from dpnoise_papers.inid_2024.settings import Theory
 from dpnoise_papers.inid_2024.theory import statements
-from dpnoise_papers.inid_2024.theory.gain import higher_accuracy
 
 
 def test_the_two_couplings_disagree_and_are_the_checks_of_the_theory(monkeypatch):
     settings = Theory(seed=3, trials=50)
-    table = higher_accuracy(settings).set_index("coupling")
+    table = statements.higher_accuracy(settings).set_index("coupling")
     assert table.loc["decoupled", "violations"] == 0
     assert table.loc["weighted histograms", "violations"] > 25
     assert (table["trials"] == 50).all()

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from dpnoise_papers.inid_2024.theory import privacy
+from dpnoise_papers.inid_2024.theory.statements import CHECKS
 from dpnoise_papers.seeds import generator
 
-RUN = {check.id: check.run for check in privacy.COMPONENTS}
+RUN = {one.id: one.run for one in CHECKS if one.id.startswith("section-vi-b-") and one.share < 1}
 
 
 @pytest.mark.parametrize("features", [3, 40])
