@@ -45,10 +45,9 @@ class Data(Section):
 
 
 def places(config: Any) -> dict[str, str]:  # noqa: ANN401
-    """Folders of results, figures, logs and benchmarks of a run."""
+    """Folders of results, figures and logs of a run."""
     base = f"{config.folder}/" if config.folder else ""
-    own = {kind: f"{base}{kind}" for kind in ("results", "figures", "logs")}
-    return own | {"benchmarks": f"{own['logs']}/benchmarks"}
+    return {kind: f"{base}{kind}" for kind in ("results", "figures", "logs")}
 
 
 Items = Annotated[tuple[str, ...], AfterValidator(distinct)]  # all, if none is named

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,18 +70,24 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     write_text(table.to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"), path)
 
 
-def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_table(path: str | os.PathLike[str], **options: Any) -> pd.DataFrame:  # noqa: ANN401
     """Table that `write_table` wrote; empty cells of text columns come back as NaN.
 
-    ValueError names a file that is no table, and what to do.
+    `options` are those of `pandas.read_csv`. ValueError names a file that is no table, and what to
+    do.
     """
     import pandas as pd  # noqa: PLC0415 - 0.3 s that jobs without tables need not pay
 
     try:
-        return pd.read_csv(path)
+        return pd.read_csv(path, **options)
     except ValueError as error:  # empty, ragged, not UTF-8
         message = f"{path}: expected a table: {str(error).strip()}; delete the file and run again"
         raise ValueError(message) from None
+
+
+def read_texts(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Table whose cells are kept as they are written; ValueError as for `read_table`."""
+    return read_table(path, dtype=str, keep_default_na=False)
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:

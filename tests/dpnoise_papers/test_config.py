@@ -382,13 +382,10 @@ def test_a_changed_setting_is_named_with_both_values(paper):
 def test_a_run_by_the_papers_settings_writes_their_results_or_elsewhere():
     run, changed = load_run(CONFIG, overrides={"data": {"offline": True}})
     assert changed == []
-    assert places(run) == {
-        "results": "results", "figures": "figures", "logs": "logs",
-        "benchmarks": "logs/benchmarks",
-    }  # fmt: skip
+    assert places(run) == {"results": "results", "figures": "figures", "logs": "logs"}
     run, changed = load_run(CONFIG, overrides={"folder": "runs/again"})
     assert changed == []
-    assert places(run)["benchmarks"] == "runs/again/logs/benchmarks"
+    assert places(run)["logs"] == "runs/again/logs"
 
 
 def test_other_settings_never_write_over_the_papers_results():

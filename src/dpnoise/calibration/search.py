@@ -41,8 +41,6 @@ from dpnoise.calibration import scalar
 from dpnoise.calibration.budget import certified_calibration
 from dpnoise.calibration.scalar import (
     UNIT_LAPLACE,
-    bound_shape,
-    kink_shape,
     laplace_scale,
     pure_optimum,
 )
@@ -312,13 +310,9 @@ def _minimum_variance(unit: Noise, budget: Target) -> float:
 
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
-_ROUGH_KINK, _FINE_KINK = 1e-5, 3e-8  # errors of log delta on the kink
+_KINK_STEP, _KINK_ERROR = 0.15, 3e-8  # of the logarithm of a shape, and of log delta
 _FIRST, _AWAY = 1e-4, 5e-3  # an error for log delta further than this from that of the budget
 _FAR = 9.0  # bound of the logarithm of a shape
-_NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
-_SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
-_EQUAL = 1e-3  # of log variance: noise on the kink as large as what is known
-_WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
 _MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
@@ -332,16 +326,12 @@ class VectorFamily(NamedTuple):
     gaussian: float | None = None
     members: tuple[bool, bool] = (False, True)  # whether the family attains these limits
     kink: float | None = None  # where to look for the kink of an inner Laplace part
-    composed: float | None = None  # on the kink, with (epsilon / K, delta / K)-DP coordinates
-    close: bool = False  # whether the kink is sought near `composed`, if there is such a shape
 
 
 def flipped_huber(budget: Target) -> VectorFamily:
     """Flipped Huber noise, with the shapes that a search tries."""
     depth = budget.epsilon / budget.dimension - math.log(budget.delta)
     last = math.sqrt(depth + 3.0)
-    share, part = budget.epsilon / budget.dimension, budget.delta / budget.dimension
-    shape = float(kink_shape(np.asarray(share), np.asarray(part))) if share > 0.0 else 0.0
     return VectorFamily(
         make=lambda b, scale: FlippedHuber(b * scale, scale),
         grid=np.concatenate([np.geomspace(1e-3, 0.02, 4), np.geomspace(0.03, last, 16)]),
@@ -349,8 +339,6 @@ def flipped_huber(budget: Target) -> VectorFamily:
         laplace=math.sqrt(depth + math.log(budget.dimension) + 25.0),
         gaussian=0.0,
         kink=0.5 * math.sqrt(depth),
-        composed=shape * _WIDER if shape * shape > share else None,
-        close=True,
     )
 
 
@@ -374,7 +362,6 @@ def truncated_laplace(budget: Target) -> VectorFamily:
         grid=np.geomspace(1e-3, last, 24),
         laplace=last + 25.0,
         kink=last - 5.0,
-        composed=bound_shape(share, part) * _WIDER if share > 0.0 else None,
     )
 
 
@@ -401,13 +388,8 @@ def subbotin(budget: Target) -> VectorFamily:  # noqa: ARG001
     )
 
 
-def _kink(
-    search: EqualVarianceSearch, start: float, step: float, error: float
-) -> KnownNoise | None:
-    """Noise whose Laplace part has the largest loss epsilon, if any.
-
-    The search starts at a shape, with a step of its logarithm; `error` is that of log delta.
-    """
+def _kink(search: EqualVarianceSearch, start: float) -> KnownNoise | None:
+    """Noise whose Laplace parts have the largest loss epsilon together, sought from a shape."""
     share = _BELOW * search.budget.epsilon / search.budget.dimension
     if share == 0.0:
         return None
@@ -417,58 +399,14 @@ def _kink(
         noise = search.make(shape, 1.0)
         found = search.excess(noise, share / shape, _FIRST)
         if abs(found) < _AWAY:
-            found = search.excess(noise, share / shape, error)
-        return found + error  # on the private side
+            found = search.excess(noise, share / shape, _KINK_ERROR)
+        return found + _KINK_ERROR  # on the private side
 
     try:
-        shape = math.exp(-increasing_root(excess, -math.log(start), step, 0.1 * error))
+        shape = math.exp(-increasing_root(excess, -math.log(start), _KINK_STEP, 0.1 * _KINK_ERROR))
     except RuntimeError:
         return None
-    return _on_kink(search, shape)
-
-
-def _beats(search: EqualVarianceSearch, variance: float, start: float) -> bool:
-    """Whether noise on the kink may keep the budget with less than a variance.
-
-    Its variance rises with the shape, which is sought from `start`, and its delta falls.
-    """
-
-    def rise(log_shape: float) -> float:
-        shape = math.exp(min(max(log_shape, -_FAR), _FAR))
-        return math.log(_on_kink(search, shape).variance / variance)
-
-    try:
-        shape = math.exp(increasing_root(rise, math.log(start), 0.5, _EQUAL))
-    except RuntimeError:  # all of it has less
-        return True
-    share = _BELOW * search.budget.epsilon / search.budget.dimension
-    return search.excess(search.make(shape, 1.0), share / shape, _FIRST) < _AWAY
-
-
-def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
-    """Noise of a shape whose Laplace parts have the largest loss epsilon together."""
-    share = _BELOW * search.budget.epsilon / search.budget.dimension
     return KnownNoise(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
-
-
-def _noise_on_kink(
-    family: VectorFamily, search: EqualVarianceSearch, limits: list[KnownNoise]
-) -> tuple[KnownNoise | None, KnownNoise | None]:
-    """Noise on the kink by basic composition, and by the exact account, if any beats the limits."""
-    budget, composed, start, step, gain = search.budget, None, family.kink, 0.15, 1.0
-    if start is None:
-        return None, None
-    if family.composed is not None and budget.dimension > 1 and budget.allows_pure:
-        composed = _on_kink(search, family.composed)
-        # Basic composition overstates delta there by a factor of about 2^K.
-        pure = 2.0 * (budget.dimension / budget.epsilon) ** 2
-        gain = (1.0 - composed.variance / pure) * 2.0 ** min(budget.dimension, 99)
-        if family.close:
-            start, step = family.composed, 0.5 / family.composed**2
-    known = min(one.variance for one in [*limits, composed] if one)
-    if gain <= _NO_GAIN or (budget.allows_pure and not _beats(search, known, start)):
-        return composed, None
-    return composed, _kink(search, start, step, _FINE_KINK if gain > _SENSITIVE else _ROUGH_KINK)
 
 
 def vector_optimum(shapes: Callable[[Target], VectorFamily], budget: Target) -> Calibration:
@@ -486,9 +424,8 @@ def vector_optimum(shapes: Callable[[Target], VectorFamily], budget: Target) -> 
     if family.gaussian is not None:
         gaussian = scalar.gaussian(budget.unit).variance
         limits.append(KnownNoise(gaussian, family.gaussian, not family.members[1]))
-    composed, kink = _noise_on_kink(family, search, limits)
-    known = [*limits, *(one for one in (composed, kink) if one)]
-    grid = family.grid
+    kink = None if family.kink is None else _kink(search, family.kink)
+    known, grid = [*limits, *([kink] if kink else [])], family.grid
     if kink:
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
     best = search.minimum(known, grid)

@@ -98,12 +98,19 @@ def read_rows(
     if not lines:
         problems().add(f"{path}: expected {kind.columns}, got no rows")
     _check(path, lines, len(titles), kind, comma=column is not None)
+    doubtful = kind.private and names is None and titles[:-1] and titles[0].lower() in _USUAL
+    if doubtful and all(number(cell) is not None for _, cells in lines for cell in cells[:1]):
+        problems().add(
+            f"{path}: expected names in the first of two columns, got numbers under "
+            f"{titles[0]!r}: --column 2 --names 1 says that they are public, as names come out as "
+            "they are"
+        )
     if len(problems().found) > before:
         return Rows([], [])
     rows = enumerate(lines, 1)
     listed = [cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in rows]
-    first = titles[0] if len(titles) == _COLUMNS and titles[0] else "name"
-    columns = first, titles[-1] if titles else kind.column
+    title = titles[0] if len(titles) == _COLUMNS and titles[0] else "name"
+    columns = title, titles[-1] if titles else kind.column
     return Rows(listed, [float(cells[-1]) for _, cells in lines], columns)
 
 

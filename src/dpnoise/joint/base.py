@@ -48,6 +48,7 @@ DRAWS = 2**18
 _SURELY = math.log(1e9)  # less the log of the probability that a sample is far off
 _SEED = 20231
 _MOST_ENTRIES = 2**23  # of one sample
+_MANY_ABOVE = 100  # draws, of which the quantile is known to a few percent
 ROUNDED_UP = 1.0 + 2.0**-40  # times a quantile, for its rounding
 
 
@@ -67,7 +68,23 @@ def level_of_each(level: float, many: int = 1) -> float:
     problems = Problems("interval")
     problems.number("level", level, low=0.0, high=1.0, open_high=True)
     problems.raise_if_any()
-    return math.nextafter(1.0 - (1.0 - math.nextafter(level, 1.0)) / max(many, 1), 1.0)
+    each = math.nextafter(1.0 - (1.0 - math.nextafter(level, 1.0)) / max(many, 1), 1.0)
+    expected = f"one of which more than 2^-52 is left for each of {many}"
+    problems.require(each < 1.0, "level", expected, level)
+    problems.raise_if_any()
+    return each
+
+
+def estimated_quantile(draws: Array, level: float) -> float:
+    """Quantile of draws of some |X_i|, beyond them from the last one that many are above.
+
+    Of log-concave noise the logarithm of P(|X_i| > h) is concave in h, and 0 at h = 0, so that h
+    grows at most like the logarithm of this probability.
+    """
+    seen = 1.0 - _MANY_ABOVE / draws.size
+    if level <= seen:
+        return float(np.quantile(draws, level))
+    return float(np.quantile(draws, seen)) * (math.log1p(-level) / math.log1p(-seen))
 
 
 def upper_quantile(draws: Array, level: float, rows: int) -> float:
@@ -262,7 +279,7 @@ class JointNoise(RealVectorNoise):
         """The h_i with P(|X_i| <= h_i) = level, from a sample, to about 0.5 %; shape (K,)."""
         kinds = self.kinds[self.var() > 0.0].tolist()
         fewest = min(map(kinds.count, set(kinds) - {-1}))
-        return self._widths(-(-DRAWS // fewest), lambda x, _: float(np.quantile(x, level)))
+        return self._widths(-(-DRAWS // fewest), lambda x, _: estimated_quantile(x, level))
 
     def upper_half_width(self, level: float) -> Array:
         """Upper bounds on the half-widths, from a sample of more rows, shape (K,)."""

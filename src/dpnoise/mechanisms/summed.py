@@ -20,7 +20,7 @@ import numpy as np
 
 from dpnoise._results import EqualByValue
 from dpnoise._validation import draws
-from dpnoise.joint.base import ROUNDED_UP, VectorNoise, upper_quantile
+from dpnoise.joint.base import ROUNDED_UP, VectorNoise, estimated_quantile, upper_quantile
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.request import Found, Request
 from dpnoise.noise.exact import as_double_above
@@ -165,7 +165,7 @@ class SummedNoise(VectorNoise, EqualByValue):
         """The h_i with P(|X_i| <= h_i) = level, (K,); from a sample unless Gaussian."""
         if self._is_normal:
             return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * np.sqrt(self.var())
-        return self._by_sample(lambda x: np.asarray(np.quantile(x, level, axis=0)))
+        return self._by_sample(lambda x: np.array([estimated_quantile(one, level) for one in x.T]))
 
     def upper_half_width(self, level: float) -> Array:
         """Upper bounds on the half-widths, shape (K,)."""

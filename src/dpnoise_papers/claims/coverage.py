@@ -6,13 +6,13 @@ sentence judged.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
 from dpnoise._validation import Problems
+from dpnoise_papers.claims.model import read_rows
 from dpnoise_papers.pages import markdown_table
 
 if TYPE_CHECKING:
@@ -41,22 +41,10 @@ def read_sentences(path: str | Path, claims: Sequence[Claim]) -> list[Sentence]:
     """
     path = Path(path)
     problems = Problems(path.name)
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file, restkey="", restval="")
-        problems.require(
-            tuple(reader.fieldnames or ()) == COLUMNS,
-            "columns",
-            ", ".join(COLUMNS),
-            reader.fieldnames,
-        )
-        problems.raise_if_any()
-        rows = list(reader)
+    rows = read_rows(path, COLUMNS, problems)
     paper, known = path.name.removesuffix(".sentences.csv"), {claim.id for claim in claims}
     found = []
-    for line, cells in enumerate(rows, start=2):
-        name = f"row {line} ({cells['place'] or 'no place'})"
-        problems.require("" not in cells, name, f"{len(COLUMNS)} cells", cells.pop("", None))
-        row = {key: value.strip() for key, value in cells.items()}
+    for name, row in rows:
         ids = tuple(one.strip() for one in row["rows"].split(";") if one.strip())
         problems.require(bool(row["place"]), f"{name}: place", "some text", "")
         expected = "the ids of claims or a reason why there is none, and not both"

@@ -26,7 +26,7 @@ from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
 from dpnoise_papers.claims.references import VERDICTS as VERDICTS_TABLE
 from dpnoise_papers.claims.references import named_tables, references, render, templates
-from dpnoise_papers.result_files import write_bytes, write_table, write_text
+from dpnoise_papers.result_files import read_texts, write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -86,15 +86,6 @@ def snapshot(
 def read_snapshot(folder: Path) -> Snapshot:
     """Snapshot that `write` made in a folder."""
     return Snapshot(*(read_texts(folder / f"{name}.csv") for name in Snapshot._fields))
-
-
-def read_texts(path: Path) -> pd.DataFrame:
-    """Table whose cells are kept as they are written; ValueError names a file that is none."""
-    try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
-    except ValueError as error:
-        message = f"{path}: expected a table: {str(error).strip()}; delete it and run again"
-        raise ValueError(message) from None
 
 
 def different_verdicts(

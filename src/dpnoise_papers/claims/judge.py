@@ -200,8 +200,8 @@ def _of_other_data(finding: _Finding, claim: Claim, tables: Mapping[str, pd.Data
     said = sorted({note for note in found if note})
     if not said:
         return finding
-    why = f"Other data than the paper's ({'; '.join(said)}) decide nothing. On them, "
-    return finding._replace(verdict=SUBSTITUTE, why=f"{why}{finding.reason}: {finding.why}")
+    why = f"Other data than the paper's ({'; '.join(said)}) decide nothing. On them: "
+    return finding._replace(verdict=SUBSTITUTE, why=f"{why}{finding.reason}. {finding.why}")
 
 
 def _untried(finding: _Finding, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
@@ -232,7 +232,7 @@ def _read_thrice(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
     said = "; ".join(turns.values())
     if found.verdict == REPRODUCED and all(words.endswith(DOUBLED) for words in turns):
         return found._replace(why=f"{found.why} It is no more than the word says: {said}.")
-    why = f"The reading of a word decides ({said}); as read, {found.reason}: "
+    why = f"The reading of a word decides ({said}). As read: {found.reason}. "
     return found._replace(verdict=UNDECIDED, open=WORD, why=why + found.why)
 
 
@@ -344,7 +344,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     why = (
         f"Ours, {ours}{error_words(found, worst, show)}, is {show(distance[worst])} from "
         f"{printed.text}, {'within' if within[worst] else 'beyond'} the "
-        f"{show(allowed[worst])} allowed ({parts})."
+        f"{show(allowed[worst])} allowed. That is {parts}."
     )
     if within[worst] and imprecise[worst]:
         why += f" Noise makes that more than {SOFT:.0%} of it wide, so that this is no match."

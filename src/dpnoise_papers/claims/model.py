@@ -6,6 +6,7 @@ of `published/<paper>.csv` are explained in `published/README.md`.
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -14,12 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sequence
+    from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
+    from dpnoise._validation import Problems
 
 _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|=|<|>)\s*(\S.*?)\s*")
 
@@ -180,3 +183,28 @@ class Cause:
     finding: str
     evidence: str
     given: dict[str, str]
+
+
+def read_rows(
+    path: Path, columns: Sequence[str], problems: Problems
+) -> list[tuple[str, dict[str, str]]]:
+    """Rows of a file with exactly some columns, in any order, each with words on its place.
+
+    Cells have no spaces around them. Rows with too many are recorded; ValueError names columns that
+    are unknown or missing.
+    """
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file, restkey="", restval="")
+        header = reader.fieldnames or []
+        for name in sorted(set(header) - set(columns)):
+            problems.add(f"unknown column {name!r}: expected {', '.join(columns)}")
+        for name in [name for name in columns if name not in header]:
+            problems.add(f"column {name!r} is missing")
+        problems.raise_if_any()
+        rows = list(reader)
+    found = []
+    for number, row in enumerate(rows, start=2):
+        name = f"row {number} ({row[columns[0]] or f'no {columns[0]}'})"
+        problems.require("" not in row, name, f"{len(columns)} cells", row.pop("", None))
+        found.append((name, {key: value.strip() for key, value in row.items()}))
+    return found

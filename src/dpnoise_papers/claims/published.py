@@ -10,7 +10,6 @@ relation, symbols) stands once in `published/<paper>.paragraphs.yaml`.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections import Counter
@@ -24,7 +23,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from dpnoise._validation import Problems
 from dpnoise_papers.claims.coverage import Sentence, read_sentences
-from dpnoise_papers.claims.model import DOUBLED, Cause, Claim, Condition, Printed
+from dpnoise_papers.claims.model import DOUBLED, Cause, Claim, Condition, Printed, read_rows
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
@@ -161,18 +160,9 @@ def read_claims(path: str | Path) -> list[Claim]:
     problems = Problems(path.name)
     paper = path.stem
     problems.require(_is_kebab(paper), "file name", "lower-case words and hyphens", paper)
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file, restkey="", restval="")
-        header = reader.fieldnames or []
-        for name in sorted(set(header) - set(COLUMNS)):
-            problems.add(f"unknown column {name!r}: expected {', '.join(COLUMNS)}")
-        for name in [name for name in COLUMNS if name not in header]:
-            problems.add(f"column {name!r} is missing")
-        problems.raise_if_any()
-        rows = list(reader)
     claims = [
-        _read(row, paper, number, problems, words=words, paragraphs=paragraphs)
-        for number, row in enumerate(rows, start=2)
+        _read(row, paper, name, problems, words=words, paragraphs=paragraphs)
+        for name, row in read_rows(path, COLUMNS, problems)
     ]
     met = [paragraph_of(claim.place, paragraphs) for claim in claims if claim.kind == "printed"]
     for name, paragraph in paragraphs.items():
@@ -194,16 +184,13 @@ def read_claims(path: str | Path) -> list[Claim]:
 def _read(
     row: dict[str, str],
     paper: str,
-    number: int,
+    name: str,
     problems: Problems,
     *,
     words: Mapping[str, Word],
     paragraphs: Mapping[str, Paragraph],
 ) -> Claim:
     """Parse one row with its words and its paragraph, recording what is wrong with it."""
-    name = f"row {number} ({row['id'] or 'no id'})"
-    problems.require("" not in row, name, f"{len(COLUMNS)} cells", row.pop("", None))
-    row = {key: value.strip() for key, value in row.items()}
     row["quantity"] = row["quantity"] or "number"
     if row["column"]:  # the item's own table, or another of the paper by its name
         table = row["result"] or row["item"]

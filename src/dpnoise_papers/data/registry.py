@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -182,19 +182,9 @@ def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[CityEntr
     return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, CityEntry)
 
 
-class Credit(NamedTuple):
-    """Attribution of the data of one set, as their licences ask for it."""
-
-    title: str
-    citation: str
-    licence: str
-    homepage: str
-
-
-def attributions() -> list[Credit]:
-    """Attributions of the data behind tables and figures, by the repository's registries."""
-    sets = [*read_registry().sets.values(), *read_cities().sets.values()]
-    return [Credit(one.title, one.citation, one.licence, str(one.homepage)) for one in sets]
+def attributions() -> list[SetEntry]:
+    """Sets behind tables and figures, whose licences ask for attribution."""
+    return [*read_registry().sets.values(), *read_cities().sets.values()]
 
 
 def _read(path: str | os.PathLike[str], kind: type[Entry]) -> Registry[Entry]:

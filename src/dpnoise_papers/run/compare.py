@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dpnoise_papers.result_files import read_texts
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
@@ -64,7 +66,7 @@ def _differences(old: Path, new: Path) -> list[str]:
     if old.suffix != ".csv":
         return ["other bytes"]
     try:
-        before, after = (pd.read_csv(p, dtype=str, keep_default_na=False) for p in (old, new))
+        before, after = map(read_texts, (old, new))
     except ValueError:  # pandas' ParserError and UnicodeDecodeError included
         return ["other bytes, not readable as a table"]
     words = [f"column {name!r} is missing" for name in before if name not in after]

@@ -13,10 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpnoise_papers.claims.findings import different_verdicts, read_texts
+from dpnoise_papers.claims.findings import different_verdicts
 from dpnoise_papers.claims.judge import LEGEND, NOT_RUN, REPRODUCED
 from dpnoise_papers.claims.published import FORMS
 from dpnoise_papers.claims.report import kinds_of_findings
+from dpnoise_papers.result_files import read_texts
 from dpnoise_papers.run.provenance import PROVENANCE, differing
 
 if TYPE_CHECKING:

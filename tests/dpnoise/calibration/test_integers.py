@@ -12,6 +12,7 @@ from dpnoise import (
     Box,
     LInf,
     calibrate,
+    certify,
     epsilon_at,
     privacy_profile,
     vector_profile,
@@ -158,6 +159,15 @@ def test_of_round_sets_only_the_integer_points_count():
         assert found[0] == found[1] == found[2]
     # (1, 1, 1, 1) is the largest in l1 of radius 2.
     assert calibrate("discrete-laplace", epsilon=1.0, sensitivity=L2(2.0, of=9)).noise.beta == 4.0
+
+
+def test_staircases_on_sets_are_never_above_laplace_noise():
+    for ball in (AtMost(2, of=4, each=3.0), LInf(5.0, of=2), L2(3.0, of=3), L1(4.0, of=1)):
+        staircase = calibrate("discrete-staircase", epsilon=1.0, sensitivity=ball)
+        laplace = calibrate("discrete-laplace", epsilon=1.0, sensitivity=ball)
+        assert staircase.variance <= laplace.variance * (1.0 + 1e-9)
+        certificate = certify(staircase, relation="add-remove")
+        assert certificate.upper == 0
 
 
 @pytest.mark.parametrize(

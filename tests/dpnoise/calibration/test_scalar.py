@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special
 
 from dpnoise import (
     FlippedHuber,
@@ -136,6 +137,16 @@ def test_truncated_laplace_is_the_closed_form_of_geng():
         bound = 2.0 / epsilon * math.log1p(math.expm1(epsilon) / (2.0 * delta))
         assert found.noise.beta == pytest.approx(2.0 / epsilon, rel=1e-10)
         assert found.noise.bound == pytest.approx(bound, rel=1e-9)
+
+
+def test_variances_at_the_budget_of_the_paper_are_consistent_with_closed_forms():
+    budget = {"epsilon": 0.3, "delta": 1e-6}
+    bound = math.log1p(math.expm1(0.3) / 2e-6)
+    truncated = 2.0 / 0.09 * special.gammainc(3.0, bound) / -math.expm1(-bound)
+    assert calibrate("truncated-laplace", **budget).variance == pytest.approx(truncated, rel=1e-9)
+    gaussian = calibrate("gaussian", **budget).variance
+    assert gaussian == pytest.approx(gaussian_sigma(0.3, 1e-6) ** 2, rel=1e-10)
+    assert truncated < calibrate("flipped-huber", **budget).variance < 2.0 / 0.09 < gaussian
 
 
 CASES = {

@@ -231,6 +231,9 @@ TABLE = "region,year,visitors\nnorth,2025,3\nsouth,2025,4\n"
         ("10115,3\n20095,4\n", "--column 2", ["name,value", "10115,", "20095,"]),
         ("3,10115\n4,20095\n", "--column 1", ["name,value", "10115,", "20095,"]),
         ("a,b,3\nc,d,4\n", "--column 3 --names 2", ["name,value", "b,", "d,"]),
+        ("visits,total\n3,17\n4,20\n", "--column 2 --names 1", ["visits,total", "3,", "4,"]),
+        ("year,total\n3,17\n4,20\n", "", ["year,total", "3,", "4,"]),
+        ("visits,total\na,17\nb,20\n", "", ["visits,total", "a,", "b,"]),
     ],
 )
 def test_one_of_several_columns_is_released_with_the_labels_of_another(
@@ -255,6 +258,9 @@ def test_one_of_several_columns_is_released_with_the_labels_of_another(
         (TABLE + "\nwest,2025,9\n", "--column 3", ["number in every row", "line 4"]),
         (TABLE + "south,2025,9\n", "--column 3 --names 1", ["line 4 (as in line 3)"]),
         ("north,visit,ill\nsouth,visit,7\n", "", ["got 3 columns; --column"]),
+        ("visits,total\n2025,17\n4,20\n", "", ["numbers under 'visits'", "--names 1"]),
+        ("visits,total\n2025,17\n4,20\n", "--column total", ["numbers under 'visits'"]),
+        ("value,value\n2025,17\n\n4,20\n", "--header", ["numbers under 'value'", "line 3"]),
     ],
 )
 def test_what_is_wrong_with_columns_is_said_without_a_value(run, text, options, parts):

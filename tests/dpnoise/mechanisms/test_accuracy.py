@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise import Counts, LInf, best, compare, release
+from dpnoise import L2, Counts, LInf, best, compare, release
 from dpnoise.joint.base import upper_quantile
 from for_all import for_all
 
@@ -121,6 +121,21 @@ def test_the_interval_of_a_release_is_the_one_before_it(integer, level, simultan
         half = (np.asarray(after[1]) - np.asarray(after[0])) / 2.0
         assert np.all(half >= high)
         assert np.all(half - high <= released.step + 1e-9)
+
+
+@for_all("level", [0.95, 0.999, 1.0 - 1e-5, 1.0 - 1e-7, 1.0 - 1e-12])
+def test_estimated_ends_hold_beyond_what_a_sample_shows(level):
+    """K-norm noise of one number is Laplace noise: no log-concave tail is heavier."""
+    found = best(1.0, epsilon=1.0, family="k-norm")
+    assert found.interval(level)[1][0] == pytest.approx(-math.log1p(-level), rel=0.03)
+
+
+def test_all_of_very_many_numbers_are_between_estimated_ends():
+    """The largest draw of a sample was held for a quantile: 64 % were all within, not 95 %."""
+    found = best(L2(1.0, of=50_000), epsilon=1.0, family="k-norm")
+    high = found.interval(0.95, simultaneous=True)[1]
+    inside = [(np.abs(found.noise.rvs(random_state=k)) <= high).all() for k in range(60)]
+    assert np.mean(inside) >= 0.9
 
 
 BAD = [

@@ -158,6 +158,16 @@ def test_a_level_out_of_range_is_refused():
         release.count(1, epsilon=1.0, relation="add-remove").interval(1.0)
 
 
+def test_a_level_next_to_1_is_refused_where_nothing_is_left_for_a_number():
+    """Ends would be infinite, which integers are not: they came out as -2^63."""
+    found = best(Counts(1, of=4096, relation="add-remove"), epsilon=1.0)
+    released = release([0] * 4096, found)
+    for answer in (found, released):
+        assert answer.interval(1.0 - 2.0**-51)[1][0] > 30
+        with pytest.raises(ValueError, match=r"level: expected one of which more than"):
+            answer.interval(1.0 - 2.0**-45, simultaneous=True)
+
+
 @for_all("many", [1, 5000])
 def test_what_is_shown_has_a_dozen_lines(many):
     names = [f"a label of a category with the number {k}" for k in range(many)]

@@ -56,7 +56,7 @@ def test_each_mistake_is_named(tmp_path, line, message):
 def test_other_columns_are_refused(tmp_path):
     path = tmp_path / "paper.sentences.csv"
     path.write_text("place,quote\nTable I,words\n")
-    with pytest.raises(ValueError, match="columns: expected"):
+    with pytest.raises(ValueError, match="column 'rows' is missing"):
         read_sentences(path, [NUMBER])
 
 

@@ -13,6 +13,7 @@ from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN, named_tables
 from dpnoise_papers.item import papers
+from dpnoise_papers.result_files import read_texts
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = """\
@@ -67,7 +68,7 @@ def run(results, first):
 def differences(docs, published, results):
     known = read_published(published)
     tables = read_tables(named_tables(known), results)
-    now = findings.snapshot(known, tables, findings.read_texts(results / "verdicts.csv"))
+    now = findings.snapshot(known, tables, read_texts(results / "verdicts.csv"))
     return findings.differences(findings.read_snapshot(docs / "snapshot"), now)
 
 

@@ -429,9 +429,9 @@ def test_other_data_than_the_papers_decide_nothing_and_are_named(ours):
     noted = verdict(NUMBER, table.assign(data_note=["lossy copy", "other"]))
     assert noted.reason == "substitute data"
     assert noted.why.startswith(
-        "Other data than the paper's (lossy copy) decide nothing. On them, "
+        "Other data than the paper's (lossy copy) decide nothing. On them: "
     )
-    assert noted.why.endswith(f"{alone.reason}: {alone.why}")
+    assert noted.why.endswith(f"{alone.reason}. {alone.why}")
     for note in ("", math.nan):
         assert verdict(NUMBER, table.assign(data_note=note)).equals(alone)
 

@@ -43,7 +43,6 @@ _EPS = np.finfo(float).eps
 _RATIO = 1.2  # of the grid on which the tail is bounded
 _TAIL_STEPS = 120
 _MIN_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
-_ANGLES = 32  # in half a turn of the atoms
 _PERIODS = 1.06 ** np.arange(200.0)
 _STEPS = np.geomspace(0.1, 1e3, 16)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
@@ -161,37 +160,13 @@ class Rule:
         copies, atoms = self.transform.copies, self.line.atoms
         fall = self.line.envelope(u)
         levels = [np.exp(copies @ np.log(np.maximum(np.minimum(atoms + fall, 1.0), 1e-300)))]
-        self._turns = [np.ones_like(u)]
-        self._turn = math.inf
         if removable and atoms.min() > _MIN_SHARE:
             scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
             order = copies @ (fall / atoms)
             for level in range(1, self.transform.orders + 1):
                 levels.append(np.minimum(scale * _expansion(order, level), levels[0]))
-                self._turns.append(self._turning(level, fall[0] / atoms[0]))
         gaussian = np.exp(-0.5 * self.transform.gaussian * u * u)
         self._levels = [level * gaussian for level in levels]
-
-    def _turning(self, level: int, fall: Array) -> Array:
-        """By how much less the bounds are on average where the atoms turn.
-
-        Two atoms have the modulus Q(u) = |a_1 + a_2 e^(i u (v_2 - v_1))| / (a_1 + a_2), which
-        the bounds of `_expansion` take as 1. Its mean over a period is at most that over
-        steps of half a period, each by its greater end.
-        """
-        atoms, copies = self.transform.atoms, float(self.transform.copies[0])
-        if len(self.transform.losses) > 1 or len(atoms) != 2:
-            return np.ones_like(fall)
-        (low, high), logs = atoms[:, 1], self.c * atoms[:, 1] + atoms[:, 2]
-        self._turn = 2.0 * math.pi / (high - low)
-        shares = np.exp(logs - logs.max())
-        angles = np.linspace(0.0, math.pi, _ANGLES + 1)[:-1]
-        turned = np.abs(shares[0] + shares[1] * np.exp(1j * angles)) / shares.sum()
-        turned = np.maximum(turned, 1e-9)[:, None]
-        whole = np.exp(copies * np.minimum(np.log(turned + fall), 300.0 / copies))
-        power = np.maximum(np.exp(copies * np.log(turned)), 1e-300)
-        parts = np.minimum(power * _expansion(copies * fall / turned, level), whole)
-        return np.divide(parts.mean(axis=0), parts[0], out=np.ones_like(fall), where=parts[0] > 0)
 
     @property
     def levels(self) -> int:
@@ -208,7 +183,7 @@ class Rule:
         period = float(periods[good[0] if good.size else -1])
         step = 2.0 * math.pi / period
         most = self.line.affordable(step, most)
-        tails, density_tails = self._tails(level, blur, step)
+        tails, density_tails = self._tails(level, blur)
         enough = np.flatnonzero(tails + density_tails <= tail)
         far = int(enough[0]) if enough.size else len(tails) - 1
         affordable = int(np.searchsorted(self.u, most * step, side="right")) - 1
@@ -218,16 +193,10 @@ class Rule:
         left_out = (float(t[last]) if reached else math.inf for t in (tails, density_tails))
         return TrapezoidPlan(level, blur, period, points, *left_out)
 
-    def _tails(self, level: int, blur: float, step: float) -> tuple[Array, Array]:
+    def _tails(self, level: int, blur: float) -> tuple[Array, Array]:
         """Bounds on what lies beyond each u of the grid, for delta and the density."""
         u, c = self.u, self.c
         height = self._levels[level] * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
-        if self._turn < math.inf:
-            # Over at most one period more than fit; a sum over points exceeds the integral
-            # over a period by at most the step times the variation, and a constant by a step.
-            mean = self._turns[level] + 2.0 * step / self._turn
-            width = (_RATIO - 1.0) * u
-            height = height * np.minimum((1.0 + self._turn / width) * mean, 1.0 + step / width)
         # Over each interval, and over the rest.
         size = np.hypot(c, u) * np.hypot(c + 1.0, u)
         weights = [np.append(np.diff(u) / size[:-1], _RATIO / u[-1])]

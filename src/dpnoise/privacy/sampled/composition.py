@@ -110,7 +110,6 @@ class Composition:
         self._before = 0.0  # evaluations for earlier answers
         self.most = MOST_WORK  # evaluations of a direction
         self._lost = 0.0  # evaluations of what is not kept
-        self._searching = False  # for an epsilon, which tries others anyway
         # The root of about the variance of the loss; squares of the smallest rates are 0.
         parts = [
             step.rate * math.sqrt(n * math.expm1(min(step.sigma**-2, _MOST_SQUARE)))
@@ -393,13 +392,9 @@ class Composition:
             lambda: self._work > min(_MOST_SEARCH, self._most),
         )
         start = self._start(log_delta, direction)
-        self._searching = True
-        try:
-            low, high = search.ends(
-                start, lambda excess: self._near(start, log_delta, direction, excess)
-            )
-        finally:
-            self._searching = False
+        low, high = search.ends(
+            start, lambda excess: self._near(start, log_delta, direction, excess)
+        )
         if high > (1.0 + _ROUGH) * low:
             self._sharpen(direction)
             known = self._chernoff_epsilon(log_delta, direction)[0]

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 _LITTLE_WORK = 5e5  # evaluations for the record added in samples of a fixed size
 # Gaps of log delta for what is attained, and a distance from what dominates that asks for less.
 _CLOSER, _LITTLE = (1e-4, CLOSE), 1e-3
-_WIDE, _HALVINGS = 1.0, 6  # a gap of log delta, and of epsilon to look for a smaller one
-_HALVING = 1e5  # evaluations that take as long, at most
 
 
 def loss_of(pair: Pair, log_rest: float, steep: float) -> StretchLoss | SampledGaussianLoss:
@@ -142,26 +140,6 @@ class PairComposition(Composition):
 
     def _single(self, step: Kind) -> PairComposition:
         return PairComposition({step: 1}, self.relation)
-
-    def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
-        """Bounds on log delta in one direction, which is at most that at a smaller epsilon."""
-        found = super().log_delta(epsilon, direction, guess)
-        shares, log_cut = self.shares, self.log_cut
-        # ends: the bounds so far hold
-        for _ in range(0 if self._searching else _HALVINGS):
-            if found.upper - found.lower <= _WIDE or found.upper <= (guess or -math.inf):
-                break
-            if self._work > self._most:
-                break
-            self._lost += _HALVING
-            epsilon *= 0.5
-            less = super().log_delta(epsilon, direction, guess)
-            upper = min(found.upper, less.upper)
-            found = LogBounds(found.lower, min(found.estimate, upper), upper)
-            if less.upper - less.lower <= _WIDE:
-                break
-        self.shares, self.log_cut = shares, log_cut
-        return found
 
     def _cuts(self, direction: str) -> bool:
         """Whether a step has outputs that matter at large tilts only."""

@@ -219,22 +219,22 @@ def _markdown(table: pd.DataFrame) -> str:
     count = int(ok["replications"].max()) if len(ok) else 0
     missed = int(ok["missed"].sum())
     about = (
-        "The whole protocol (for every combination of passes, step and clip the mean NMSE over "
-        f"a few trials, then the smallest of these means) {count} times with independent "
+        "The protocol takes the mean NMSE over a few trials for every combination of passes, step "
+        f"and clip, and the smallest of these means. It is run {count} times with independent "
         "partitions and noise. `percentile` is the share of replications below the printed number: "
-        "near 0 or 100 % seeds do not explain it. `independent seeds` is the probability that the "
-        "printed ratio of Gaussian to flipped Huber, or a larger one, comes out when each of the "
-        "two has a partition and noise of its own; `same seeds`, when they share both."
+        "near 0 or 100 % seeds do not explain it. `independent seeds` is the probability of the "
+        "printed ratio of Gaussian to flipped Huber, or a larger one, when each of the two has a "
+        "partition and noise of its own. `same seeds` is that when they share both."
     )
     mean = (
-        "Mean of the paired differences with its 99 % interval, and in how many replications the "
-        "flipped Huber row is better, worse and equal. `same noise` is the share of replications "
-        "in which both rows are one distribution: there they are equal by construction."
+        "Mean of the paired differences with its 99 % interval. Beside it stands in how many "
+        "replications the flipped Huber row is better, worse and equal. `same noise` is the share "
+        "of those in which both rows are one distribution: there they are equal by construction."
     )
     open_choices = (
         "Median NMSE and test error of the Gaussian row, the control, under combinations of what "
-        "the paper does not print; in brackets what cannot be the printed one, since 99 % of the "
-        "replications leave the printed number out."
+        "the paper does not print. In brackets stands what cannot be the printed one, since 99 % "
+        "of the replications leave the printed number out."
     )
     gain = (
         "Median ratio of NMSE, Gaussian over flipped Huber noise, same seeds; in brackets how "
@@ -394,7 +394,7 @@ def joint_page(table: pd.DataFrame) -> str:
     about = (
         "Two-sided p-values of the printed columns as one more replication of each reading, which "
         "is the same on all data sets. `distance` is the mean of |log(our median / printed)| over "
-        "both Gaussian columns; readings are sorted by it. In brackets stand readings that "
+        "both Gaussian columns, by which readings are sorted. In brackets stand readings that "
         "contradict a Gaussian column at 1 %, and those that the text rules out."
     )
     rows = []

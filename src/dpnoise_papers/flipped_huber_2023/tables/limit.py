@@ -168,12 +168,12 @@ def limit_page(table: pd.DataFrame, runs: pd.DataFrame) -> str:
         for delta in sorted(set(here["delta"])):
             part = runs[(runs["cost"] == cost) & (runs["delta"] == delta)]
             found = [
-                _run(*ends)
+                f"- delta = {delta:g}: {_run(*ends)}."
                 for ends in part[["mechanism", "epsilon_from", "epsilon_to"]].itertuples(
                     index=False
                 )
             ]
-            lines.append(f"- delta = {delta:g}: {'; '.join(found) or 'none of them'}.")
+            lines += found or [f"- delta = {delta:g}: none of them."]
     return "\n".join(lines) + "\n"
 
 

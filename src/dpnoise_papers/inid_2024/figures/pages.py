@@ -139,9 +139,9 @@ def table_3_models(table: pd.DataFrame) -> str:
         As `dpnoise_papers.inid_2024.tables.pca_models.dp_pca_models` returns it.
     """
     note = (
-        "Subspace recovery error, mean over draws of the data, with the printed one in brackets; "
+        "Subspace recovery error, mean over draws of the data, with the printed one in brackets. "
         "`scatter` is the standard deviation that the data cause at the first epsilon, relative to "
-        "it; `p-value` is that of the printed row as one more draw. Models in brackets contradict "
+        "it. `p-value` is that of the printed row as one more draw. Models in brackets contradict "
         "the row of i.i.d. noise at 1 %."
     )
     cells = []
