@@ -178,8 +178,8 @@ def shared_epsilon(
     total = float(np.sum(counts))
     shares = np.full(counts.size, epsilon / total)
     if 1 < counts.size <= MOST_KINDS:
-        least, most = _SMALLEST_SHARE * epsilon / total, epsilon / np.min(counts)
-        grid = np.geomspace(least, most, _COST_POINTS)
+        lowest, most = _SMALLEST_SHARE * epsilon / total, epsilon / np.min(counts)
+        grid = np.geomspace(lowest, most, _COST_POINTS)
         values = np.array([[cost(share) for share in grid.tolist()] for cost in costs])
         slopes = np.minimum.accumulate(-np.diff(values) / np.diff(grid), axis=1)
         middle = np.sqrt(grid[1:] * grid[:-1])
