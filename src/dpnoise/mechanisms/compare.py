@@ -232,10 +232,8 @@ class Comparison(EqualByValue):
     def _notes(self) -> list[str]:
         """What stands below the table."""
         best = ": the first row is optimal" if self.rows[0].optimal else ""
-        notes = [
-            f"floor: {self.request.floor_words} {self.floor:.4g}{best}",
-            f"promise: {self.promise}",
-        ]
+        floor = f"floor: {self.request.floor_words} {self.floor:.4g}{best}"
+        notes = [floor, f"promise: {self.promise}"]
         for reason in dict.fromkeys(self.left_out.values()):
             names = ", ".join(name for name, why in self.left_out.items() if why == reason)
             notes.append(f"left out: {names} ({reason})")
