@@ -267,12 +267,10 @@ class Run:
             name = f"{paper.module}_{where.replace('.', '_')}"
             made = [f"{self.results}/{paper.id}/{one}.csv"
                     for key in keys for one in self.items[key][1].tables]  # fmt: skip
-            devices = (table.device for table in self._tables(keys))
-            cuda = any(one and self._setting(paper, one) == "cuda" for one in devices)
             yield Job(
                 name, made, lambda w, keys=keys: [self.table(key, w.part) for key in keys],
                 f"{paper.id}/{name}-{{part}}", {"part": one_of(self.parts(paper, where))},
-                "tables", "experiments", priority=2, gpu=int(cuda), **self._asks(keys),
+                "tables", "experiments", priority=2, **self._asks(keys),
             )  # fmt: skip
         for (paper, what), calls in batches.items():
             script, group = ("tables",) * 2 if what == "grids" else ("show", "collected")
@@ -300,15 +298,13 @@ class Run:
         """Group of the job of a table: with what it reads, if it reads any."""
         return "collected" if self._read(wildcards.item, "table") else "tables"
 
-    def _tables(self, keys: Iterable[str]) -> list[Table]:
-        """How the tables of some items are made."""
-        return [table for key in keys if (table := self.items[key][1].table)]
-
     def _asks(self, keys: Iterable[str]) -> dict[str, int]:
         """What a job of such tables asks for: the most of each, threads that help every one."""
-        made = self._tables(keys)
-        most = {name: max(getattr(one, name) for one in made) for name in ("memory", "minutes")}
-        return most | {"threads": min(one.threads for one in made)}
+        made = [(paper, item.table) for paper, item in map(self.items.__getitem__, keys)
+                if item.table]  # fmt: skip
+        most = {name: max(getattr(one, name) for _, one in made) for name in ("memory", "minutes")}
+        cuda = any(one.device and self._setting(paper, one.device) == "cuda" for paper, one in made)
+        return most | {"threads": min(one.threads for _, one in made), "gpu": int(cuda)}
 
     # Calls
 
