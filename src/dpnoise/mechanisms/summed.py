@@ -165,7 +165,8 @@ class SummedNoise(VectorNoise, EqualByValue):
         """The h_i with P(|X_i| <= h_i) = level, (K,); from a sample unless Gaussian."""
         if self._is_normal:
             return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * np.sqrt(self.var())
-        return self._by_sample(lambda x: np.array([estimated_quantile(one, level) for one in x.T]))
+        found = self._by_sample(lambda x: np.array([estimated_quantile(one, level) for one in x.T]))
+        return np.ceil(found) if self.whole else found
 
     def upper_half_width(self, level: float) -> Array:
         """Upper bounds on the half-widths, shape (K,)."""

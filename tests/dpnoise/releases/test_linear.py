@@ -229,3 +229,14 @@ def test_gaussian_noise_for_several_releases_is_stretched(integer):
     one = best(WEEKS, family="correlated-gaussian", **BUDGET)
     assert np.allclose(found.variances, 9.0 * one.variances + integer / 12.0, rtol=1e-6)
     assert found.delta <= BUDGET["delta"]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9995, 1.0 - 1e-7])
+def test_ends_of_whole_answers_are_rounded_outwards(level):
+    """A half-width between two whole numbers was cut off, below what the level asks for."""
+    found = best(Workload([[1]], relation="add-remove"), epsilon=0.2, integer=True, family="cells")
+    exact = found.noise.inner.noises[0]
+    (high,) = found.interval(level)[1]
+    assert high == found.noise.half_width(level)[0]
+    assert 2.0 * exact.sf(high) <= (1.0 - level) * 1.02
+    assert 2.0 * exact.sf(high - 3) >= 1.0 - level

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import optimize
 
+from dpnoise._validation import MINIMUM_DELTA
 from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.odometer.ledger import pure_share
@@ -118,7 +120,8 @@ class ExactAccount:
     @cached_property
     def _most_square(self) -> Fraction:
         """A mu^2 of Gaussian noise that is within the budget, close to the largest one."""
-        sigma = float(gaussian_sigma(self.epsilon, self.delta * (1.0 - _AIM)))
+        delta = max(self.delta * (1.0 - _AIM), MINIMUM_DELTA)  # where that of mu is the larger one
+        sigma = float(gaussian_sigma(self.epsilon, delta))
         return Fraction((1.0 - _AIM) / sigma) ** 2
 
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
@@ -196,6 +199,8 @@ def _parts_of(ledger: Ledger) -> _Parts | None:
     shares: Shares = {}
     for (noise, size), count in ledger.narrow.items():
         listed = isinstance(noise, ListedLoss)  # which its largest loss dominates
+        if listed and not noise.largest_loss(size) <= MAX_EPSILON:
+            return None
         share = pure_share(noise.largest_loss(size)) if listed else (noise, size)
         shares[share] = shares.get(share, 0) + count
     if not is_invertible(equal_groups(shares)):

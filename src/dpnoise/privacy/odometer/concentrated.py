@@ -259,7 +259,8 @@ class ConcentratedAccount(ExactAccount):
 
     def left(self, ledger: Ledger) -> float:
         """What the limit leaves, rounded down."""
-        return max(-as_double_above(rho_of_ledger(ledger).value - Fraction(self.rho)), 0.0)
+        rest = -as_double_above(rho_of_ledger(ledger).value - Fraction(self.rho))
+        return max(0.0, rest)  # not -0.0
 
     def pure_left(self, ledger: Ledger) -> float:
         """Epsilon of a release without delta that still fits: epsilon tanh(epsilon / 2) at most."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise import (
+    L1,
     Budget,
     BudgetExceededError,
     DiscreteGaussian,
@@ -15,6 +16,7 @@ from dpnoise import (
     Laplace,
     Subbotin,
     TruncatedLaplace,
+    gaussian_sigma,
 )
 from dpnoise.noise import KNorm
 
@@ -81,7 +83,17 @@ def test_what_cannot_be_counted_is_refused():
     before = budget._ledger
     with pytest.raises(ValueError, match=r"known moments beside samples, got Subbotin\(p=3.0"):
         budget.spend(Subbotin(3.0, 10.0), 1.0)
+    with pytest.raises(ValueError, match=r"known moments beside samples, got ListedLoss"):
+        budget.spend(DiscreteGaussian(12.6), L1(3, of=3))  # whose largest loss is infinite
     assert budget._ledger is before
+
+
+def test_the_smallest_delta_of_a_budget_has_gaussian_noise():
+    budget = Budget(1.0, 1e-300, relation="add-remove")
+    most = 1.0 / float(gaussian_sigma(1.0, 1e-300))
+    with pytest.raises(BudgetExceededError):
+        budget.spend(Gaussian(1.0), most * (1.0 + 1e-9))
+    budget.spend(Gaussian(1.0), most * (1.0 - 1e-9))
 
 
 def test_joint_noise_beside_samples_counts_by_its_largest_loss():

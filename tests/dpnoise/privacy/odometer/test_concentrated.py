@@ -153,6 +153,7 @@ def test_sums_of_rho_are_exact_in_any_order(tmp_path):
     for _ in range(8):
         budget.spend(Gaussian(2.0), 1.0)
     assert budget.rho_left == Budget.open(tmp_path / "ledger").rho_left == 0.0
+    assert math.copysign(1.0, budget.rho_left) == 1.0
     with pytest.raises(BudgetExceededError):
         budget.spend(Gaussian(1e3), 1.0)
 
