@@ -88,10 +88,7 @@ FOUND = {
     "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
     "integers of a set": (
         lambda: calibrate(
-            "discrete-gaussian",
-            epsilon=1.0,
-            delta=1e-6,
-            sensitivity=AtMost(3, of=9),
+            "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
         ),
         1e-6,
     ),
@@ -130,17 +127,30 @@ def changed(text, change):
 
 BAD = {
     "newer": (lambda c: c.update(format_version=2), "format_version: expected at most 1"),
+    "another format": (lambda c: c.update(format="x"), "format: expected 'dpnoise certificate'"),
+    "true as a version": (lambda c: c.update(format_version=True), "format_version: expected 1"),
+    "a key too many": (lambda c: c.update(note="x"), r"\['note'\] too many"),
     "a key missing": (lambda c: c.pop("relation"), "relation: expected"),
     "no relation": (lambda c: c.update(relation="swap"), "relation: expected .add-remove"),
+    "number for text": (lambda c: c.update(epsilon=1), "epsilon: expected a fraction"),
     "not in lowest terms": (lambda c: c.update(epsilon="2/2"), "epsilon: expected a fraction"),
+    "no double": (lambda c: c.update(epsilon="1/3"), "epsilon: expected a double"),
     "negative": (lambda c: c.update(epsilon="-1"), "epsilon: expected a finite number in"),
+    "by zero": (lambda c: c.update(epsilon="1/0"), "epsilon: expected a fraction"),
+    "text for a count": (lambda c: c.update(dimension="3"), "dimension: expected 3"),
     "another dimension": (lambda c: c.update(dimension=4), "dimension: expected 3"),
     "delta above 1": (lambda c: c["delta"].update(upper="2"), "delta: expected 0 <= lower"),
+    "delta a list": (lambda c: c.update(delta=[]), "delta: expected an object"),
+    "no accounts": (lambda c: c.update(certified_by=[]), "certified_by: expected a list"),
     "no noise": (lambda c: c.update(noise=None), "noise: expected noise of kind"),
+    "another noise": (lambda c: c["noise"].update(kind="cauchy"), "noise: expected noise of kind"),
     "no scale": (lambda c: c["noise"].update(sigma="0"), "noise: Gaussian noise: sigma"),
+    "a noise of a count": (lambda c: c["noise"].update(sigma=4), "noise: expected .*'sigma': '4'"),
     "a scale too many": (lambda c: c["noise"].update(mu="0"), "noise: expected the keys"),
     "no set": (lambda c: c.update(sensitivity="1"), "sensitivity: expected a set of kind"),
+    "a set of text": (lambda c: c["sensitivity"].update(of="3"), "sensitivity: L2 sensitivity: of"),
     "other accounts": (lambda c: c.update(certified_by=["me"]), "certified_by: expected"),
+    "a version of digits": (lambda c: c.update(package_version=1), "package_version: expected"),
 }
 
 

@@ -162,13 +162,22 @@ def test_everything_wrong_is_named_at_once():
 @for_all(
     ("change", "name"),
     [
+        ({"X": [1.0, 2.0]}, "X"),
+        ({"X": np.zeros((0, 3))}, "X"),
         ({"X": [["a", "b"]]}, "X"),
         ({"rank": 0}, "rank"),
+        ({"rank": True}, "rank"),
+        ({"rank": 1.5}, "rank"),
         ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
         ({"delta": -0.1, "noise": "laplace"}, "delta"),
         ({"noise": "uniform"}, "noise"),
         ({"relation": "add-remove"}, "max_samples"),
         ({"relation": None}, "relation"),
+        ({"max_samples": 0}, "max_samples"),
+        ({"max_samples": True}, "max_samples"),
+        ({"max_samples": 10**400}, "max_samples"),
         ({"max_samples": 399}, "X"),
     ],
 )

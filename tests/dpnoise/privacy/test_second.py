@@ -107,6 +107,11 @@ def test_a_share_of_a_rounded_tail_may_be_above_one():
     assert mp.mpf(found.log_lower) <= exact <= mp.mpf(found.log_upper)
 
 
+@pytest.mark.parametrize("beta", [0.03, 1.1, 70.0])
+def test_no_loss_that_is_seen_is_above_the_largest(beta):
+    assert (1.0 - 1e-9) / beta < second._largest_seen(Laplace(beta), 1.0) < 1.0 / beta
+
+
 def test_density_ratio_sees_too_steep_noise():
     for noise, loss in [
         (Laplace(2.0), 0.5),

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.noise import KNorm
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
-from dpnoise.privacy.spherical import spherical_loss
+from dpnoise.privacy.spherical import _cells, spherical_loss
 
 FIGURE_3 = {2: 227.06, 8: 1142.34, 32: 4816.60}
 K, EPSILON, DELTA = 10, 1.0, 1e-5
@@ -23,6 +24,19 @@ def total_delta(mean_square, releases):
     scale = math.sqrt(mean_square / (K * (K + 1.0)))
     shares = {(spherical_loss(K, Fraction(scale)), 1.0): releases}
     return ExactAccount(EPSILON, DELTA).delta_of(Ledger(shares), EPSILON)
+
+
+@pytest.mark.parametrize("dimension", [2, 10, 300])
+def test_masses_of_cells_hold_their_rounding(dimension):
+    """Beside 40 digits; `under` and `over` are sharp to what SciPy is trusted with."""
+    found = _cells(dimension)
+    for k in np.linspace(0, found.low.size - 1, 9).astype(int).tolist():
+        ends = [1 / mp.mpf(z) if z else mp.inf for z in (found.high[k], found.low[k])]
+        with mp.workdps(40):
+            exact = mp.gammainc(dimension + 1, *ends, regularized=True)
+        doubt = 1e-13 * exact + 1e-300  # of 1 / z as a double
+        assert found.under[k] <= exact + doubt
+        assert exact <= found.over[k] + doubt
 
 
 @pytest.mark.parametrize(("dimension", "scale"), [(2, 0.5), (3, 5.0), (10, 1.4), (40, 0.3)])

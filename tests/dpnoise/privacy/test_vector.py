@@ -324,14 +324,23 @@ def test_certainty_and_nothing():
 @pytest.mark.parametrize(
     ("arguments", "options", "expected"),
     [
+        ((Laplace(1.0), 1.0, -0.1), {}, ["epsilon", "-0.1"]),
         ((Laplace(1.0), -1.0, math.nan), {"copies": 0}, ["epsilon", "copies", "0", "-1.0"]),
+        ((Laplace(1.0), 1.0, 0.1), {"copies": 2.5}, ["copies", "2.5"]),
         ((Laplace(1.0), 1.0, 0.1), {"rtol": 0.0}, ["rtol"]),
+        ((Laplace(1.0), math.nan, 0.1), {}, ["sensitivity", "nan"]),
         (([Laplace(1.0)], [1.0, 2.0], 0.1), {}, ["equal length", "(1, 2)"]),
+        (([Laplace(1.0)], 1.0, 0.1), {}, ["one each"]),
         (([], [], 0.1), {}, ["at least one"]),
         (([Laplace(1.0)] * 2, [1.0] * 2, 0.1), {"copies": 2}, ["copies", "sequences"]),
         (([Laplace(1.0), "x"], [1.0, -2.0], 0.1), {}, ["coordinate 1", "'x'", "-2.0"]),
         ((Laplace(1.0), 1e9, 0.1), {"copies": 2}, ["sensitivity / E|T|"]),
         ((Staircase(1.0, 1.0, 0.5), 1.5, 0.1), {"copies": 2}, ["staircase", "1.5"]),
+        (
+            (Staircase(1.0, 1.0, 0.5), 1.0 + 2.0**-50, 2.5),
+            {"copies": 2},
+            ["staircase", "1.0000000000000009"],
+        ),
         ((FlippedHuber(1.0, 1.0), 1.0, 1e300), {"copies": 3}, ["epsilon", "1e+99", "1e+300"]),
         (([Laplace(1.0)] * 2, np.ones((2, 2)), 0.1), {}, ["sensitivity of coordinate 0"]),
     ],

@@ -307,6 +307,9 @@ def test_fewer_counts_of_a_set(m, K):
 test_bad_input_names_every_problem = names_every_problem(
     [
         (lambda: Counts(3, of=12), ["relation", "'add-remove'", "'replace-one'", "got None"]),
+        (lambda: Counts(0, of=0, relation="both"), ["m", "got 0", "of", "relation", "'both'"]),
+        (lambda: Counts(1.0, of=True, relation=ADDED), ["m", "got 1.0", "of", "got True"]),
+        (lambda: Counts(3, of=4, relation=np.array([1, 2])), ["relation"]),
         (
             lambda: Counts(5, of=3, each=0.0, whole=False),
             ["m: expected an integer from 1 to 3", "got 5", "each", "got 0.0", "relation"],

@@ -160,6 +160,13 @@ def test_extreme_sizes(given):
 test_bad_input_names_every_problem = names_every_problem(
     [
         (lambda: Box([0.0, 0.0]), ["at least one above 0"]),
+        (lambda: Box([]), ["shape of lambdas", "(0,)"]),
+        (lambda: Ellipsoid([[1.0, 2.0]]), ["shape of axes", "(1, 2)"]),
+        (lambda: L2(math.inf, of=1.5), ["radius", "inf", "of", "1.5"]),
+        (lambda: LInf("1", of=True), ["radius", "'1'", "of", "True"]),
+        (lambda: AtMost(0, of=0, each=0), ["m", "got 0", "of", "each"]),
+        (lambda: L2(1.0, of=2).support("a"), ["a", "'a'"]),
+        (lambda: L2(1.0, of=2).sample(-1), ["size", "-1"]),
         (lambda: Box([1.0, -1.0, math.nan]), ["lambdas", "-1.0", "nan"]),
         (lambda: Box([[1.0], [1.0, 2.0]]), ["lambdas", "finite numbers"]),
         (lambda: Box([1.0, 1e-200]), ["0 or at least 1e-100", "1e-200"]),

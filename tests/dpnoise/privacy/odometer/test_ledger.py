@@ -57,19 +57,36 @@ def test_it_goes_on_where_it_was():
 
 
 CHANGES = [
+    (lambda data: data.update(version=3), "version: expected 2"),
     (lambda data: data.update(version=1), "version: expected 2"),
+    (lambda data: data.update(version=True), "version: expected 2"),
     (lambda data: data.update(kind="certificate"), "kind: expected 'dpnoise budget'"),
     (lambda data: data.update(epsilon=-1.0), "epsilon: expected"),
+    (lambda data: data.update(account="renyi-filter"), "account: expected 'exact'"),
     (lambda data: data.update(relation="both"), "relation: expected"),
+    (lambda data: data.update(entries={}), "entries: expected a list"),
+    (lambda data: data.update(digest=1, epsilon=None), "epsilon: expected"),
     (lambda data: data["entries"].append(3), r"entries\[7\]: expected the keys"),
     (lambda data: data["entries"][0].update(times=0), "times: expected a whole number"),
     (lambda data: data["entries"][0].update(relation="replace-one"), "relation: expected one"),
+    (lambda data: data["entries"][0].update(relation=None), "relation: expected 'add-remove' or"),
+    (lambda data: data["entries"][0].update(relation=[1]), "relation: expected 'add-remove' or"),
+    (lambda data: data["entries"][0].update(failure="1e999999999"), "failure: expected a number"),
     (lambda data: data["entries"][0].update(failure="-1/2"), "failure: expected a number p/q"),
+    (lambda data: data["entries"][0].update(failure="2/4"), "failure: expected a number p/q"),
+    (lambda data: data["entries"][0].update(failure=0), "failure: expected a number p/q"),
     (lambda data: data["entries"][0].update(stated=["0"]), "stated: expected"),
+    (lambda data: data["entries"][0].update(stated=["inf", "3/2"]), r"stated\[1\]: expected"),
+    (lambda data: data["entries"][0].update(what=None), "what: expected text"),
     (lambda data: data["entries"][0].update(sampled=[{"rate": 2}]), r"sampled\[0\]: expected"),
+    (lambda data: data["entries"][0].update(coordinates=None), "coordinates: expected a list"),
     (
         lambda data: data["entries"][0]["coordinates"][0].update(sensitivity="1"),
         "sensitivity: expected a positive double",
+    ),
+    (
+        lambda data: data["entries"][0]["coordinates"][0].update(number=0),
+        "number: expected a whole number",
     ),
     (
         lambda data: data["entries"][0]["coordinates"][0]["noise"].update(sigma=-1.0),
@@ -86,6 +103,10 @@ CHANGES = [
     (
         lambda data: data["entries"][5]["coordinates"][0]["noise"]["epsilons"].reverse(),
         "epsilons: expected rising values",
+    ),
+    (
+        lambda data: data["entries"][5]["coordinates"][0]["noise"].update(loss="inf"),
+        "loss: expected a number p/q",
     ),
 ]
 

@@ -43,10 +43,14 @@ def test_the_transform_is_the_integral(noise, form, size, rate):
 
 
 @pytest.mark.parametrize(
-    ("noise", "form"),
-    [(LAPLACE, REMOVED), (LAPLACE, ADDED), (LAPLACE, REPLACED), (GAUSSIAN, FIXED)],
+    ("noise", "form", "c"),
+    [
+        (LAPLACE, REMOVED, 300.0),
+        (LAPLACE, ADDED, 1000.0),
+        (LAPLACE, REPLACED, 1000.0),
+        (GAUSSIAN, FIXED, 300.0),
+    ],
 )
-@pytest.mark.parametrize("c", [300.0, 1000.0])
 def test_outputs_that_do_not_count_at_a_large_tilt_are_in_the_error(monkeypatch, noise, form, c):
     fixed = form == FIXED
     kind = Kind(5.0, 0.01, noise, FIXED if fixed else "poisson")

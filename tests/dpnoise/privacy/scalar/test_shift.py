@@ -145,3 +145,12 @@ def test_one_coordinate_of_a_vector_and_many():
     assert np.all(both.upper >= privacy_profile(Gaussian(2.0), 1.0, [0.0, 0.2]))
     with pytest.raises(ValueError, match="coordinates beside noise that is not log-concave"):
         vector_profile(noise, 1.0, 1.0, copies=10**6)
+
+
+@for_all("beta", [0.3, 1.7, 11.0])
+@for_all("change", [hidden, lambda noise: noise])
+def test_losses_of_cells_hold_their_rounding(beta, change):
+    cells = UnimodalShift(change(Laplace(beta)), Fraction(1)).cells
+    right = cells.left >= 0.0  # where the loss is 1 / beta
+    assert np.all(cells.low[right] < 1.0 / beta)
+    assert np.all(cells.high[right] > 1.0 / beta)
