@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from dataclasses import fields
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -69,6 +69,7 @@ def _key(x):
 def _kept(search):
     shape = signature(search)
 
+    @wraps(search)  # a lazy import may keep it
     def remembered(*arguments, **named):
         asked = shape.bind(*arguments, **named)
         asked.apply_defaults()
