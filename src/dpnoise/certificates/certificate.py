@@ -469,9 +469,8 @@ def certify(
     if delta is not None and upper > delta:
         message = f"certificate: delta: expected at least {float(upper)!r}, all that is proved of "
         raise ValueError(f"{message}{noise!r}, got {delta!r}")
-    return Certificate(
-        noise, ball, relation, exact, lower, upper, derived.certified_by, __version__, times
-    )
+    names = derived.certified_by
+    return Certificate(noise, ball, relation, exact, lower, upper, names, __version__, times)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpnoise._imports import imports_of
 from dpnoise.cli import options
-from dpnoise.cli.options import NUMBER, WHOLE, Name, flag, option, problems, show, upper
+from dpnoise.cli.options import NUMBER, WHOLE, Name, flag, needed, option, problems, show, upper
 from dpnoise.cli.table_file import SENSITIVITIES, read_rows
 
 with imports_of("cli"):
@@ -159,10 +159,8 @@ def compare(exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: 
     asked = ("error",) * (given["error"] in {"max", "norm"})
     names = (*asked, "std", "mean_abs", "half_width", "variance")
     cells = [[f"{getattr(row, name):.4g}" for name in names] for row in table]
-    rows = [
-        (row.name, *some, upper(row.delta, 3), row.reference)
-        for row, some in zip(table, cells, strict=True)
-    ]
+    pairs = zip(table, cells, strict=True)
+    rows = [(row.name, *some, upper(row.delta, 3), row.reference) for row, some in pairs]
     notes = [
         "errors are means over the coordinates; delta is a certified upper bound",
         f"floor: {table.request.floor_words} {options.lower(table.floor)}",
@@ -187,7 +185,7 @@ _MOST_EPSILONS = 1000
 
 
 _change_option = option(
-    "--sensitivity", "S", "Largest change of a coordinate.", NUMBER, callback=options.needed
+    "--sensitivity", "S", "Largest change of a coordinate.", NUMBER, callback=needed
 )
 
 

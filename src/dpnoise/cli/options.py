@@ -138,9 +138,8 @@ def option(flag: str, metavar: str | None, text: str, kind: Any = None, **more: 
 
 def flag(names: str, text: str, **more: Any) -> Decorator:  # noqa: ANN401
     """An option without a value, or of two names for yes and no, with neither by default."""
-    return click.option(
-        names, is_flag=True, default=None if "/" in names else False, help=text, **more
-    )
+    neither = None if "/" in names else False
+    return click.option(names, is_flag=True, default=neither, help=text, **more)
 
 
 def choice(flag: str, names: tuple[str, ...], text: str | None = None) -> Decorator:
@@ -455,11 +454,9 @@ class Program(click.Group):
             self._refuse(str(error), given)
         sys.exit(code if isinstance(code, int) else 0)
 
-    def _refuse(self, message: str, arguments: list[str]) -> NoReturn:
+    def _refuse(self, message: str, given: list[str]) -> NoReturn:
         """Exit with one message on standard error."""
         message = message.replace("exhaustive=True", "--exhaustive")
-        text = (
-            json.dumps({"error": message}) if "--json" in arguments else f"{self.name}: {message}"
-        )
+        text = json.dumps({"error": message}) if "--json" in given else f"{self.name}: {message}"
         click.echo(text, err=True)
         sys.exit(REFUSED)

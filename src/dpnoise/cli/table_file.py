@@ -107,9 +107,8 @@ def read_rows(
         )
     if len(problems().found) > before:
         return Rows([], [])
-    listed = [
-        cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
-    ]
+    rows = enumerate(lines, 1)
+    listed = [cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in rows]
     title = titles[0] if len(titles) == _COLUMNS and titles[0] else "name"
     columns = title, titles[-1] if titles else kind.column
     return Rows(listed, [float(cells[-1]) for _, cells in lines], columns)

@@ -221,15 +221,13 @@ def _check(  # noqa: PLR0917
     if problems.require(shaped, "noise", f"shape (repetitions, passes, {last})", noise.shape):
         problems.require(bool(np.isfinite(noise).all()), "noise", "finite values", "NaN or inf")
     if orders is not None:
-        problems.require(
-            orders.shape == noise.shape, "orders", f"shape {noise.shape}", orders.shape
-        )
+        alike = orders.shape == noise.shape
+        problems.require(alike, "orders", f"shape {noise.shape}", orders.shape)
         inside = bool(np.all((orders >= 0) & (orders < last)))
         problems.require(inside, "orders", f"coordinates 0 to {last - 1}", "others")
     flags = wanted.dtype == np.bool_ and wanted.shape == (steps.size, clips.size)
-    problems.require(
-        flags, "wanted", f"bool of shape {steps.size, clips.size}", (wanted.dtype, wanted.shape)
-    )
+    expected = f"bool of shape {steps.size, clips.size}"
+    problems.require(flags, "wanted", expected, (wanted.dtype, wanted.shape))
     problems.require(iterate in ITERATES, "iterate", f"one of {', '.join(ITERATES)}", iterate)
     problems.require(threads >= 1, "threads", "at least 1", threads)
     problems.raise_if_any()

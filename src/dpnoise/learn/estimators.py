@@ -488,9 +488,8 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         rows = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         signs = np.where(codes == rows[:, None], 1.0, -1.0)
         target = PublicRange(np.zeros(1), np.ones(1))
-        self.coef_, self.intercept_ = self._descend(
-            problems, features, signs, codes >= 0, "logistic", target
-        )
+        found = self._descend(problems, features, signs, codes >= 0, "logistic", target)
+        self.coef_, self.intercept_ = found
         self.classes_ = classes
         return self
 

@@ -265,10 +265,8 @@ class PrivateScaler(PrivateFit, OneToOneFeatureMixin, TransformerMixin, BaseEsti
     def _range(self, problems: Problems, features: int) -> tuple[Array, Array]:
         """The bounds of each feature; problems are recorded."""
         ends = []
+        expected = f"one number in [-1e15, 1e15], or {features} of them: public, not from the data"
         for name, given in (("low", self.low), ("high", self.high)):
-            expected = (
-                f"one number in [-1e15, 1e15], or {features} of them: public, not from the data"
-            )
             try:
                 values = np.asarray(given, dtype=np.float64)
                 good = values.shape in {(), (features,)} and bool(np.all(np.abs(values) <= _LIMIT))

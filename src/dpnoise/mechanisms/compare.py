@@ -49,20 +49,28 @@ _WHOLE = 1.01  # times the least error, for noise on the integers where answers 
 _ROUNDED = "{}, rounded"
 
 
-def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
-    """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
-    every = exhaustive or family is not None
-    chosen = [method for method in METHODS if family in (None, method.family)]
-    rows, left_out = _found(request, chosen, every=every)
+def _compared(
+    request: Request, exhaustive: bool, family: str | None, name: str | None = None
+) -> Comparison:
+    """Every mechanism that applies, of one family or one name if asked for.
+
+    RuntimeError if there is none.
+    """
+    every = exhaustive or family is not None or name is not None
+
+    def asked(methods: Iterable[Method]) -> list[Method]:
+        some = [method for method in methods if family in (None, method.family)]
+        return [one for one in some if name in (None, one.name, _ROUNDED.format(one.name))]
+
+    rows, left_out = _found(request, asked(METHODS), every=every)
     if request.discrete:
         more: tuple[Method, ...] = INTEGER_METHODS
         if request.sensitivity.preimage:
             more = SUMMED_METHODS
         elif family is not None:
             more = (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
-        chosen = [method for method in more if family in (None, method.family)]
         rivals = [] if request.integer else rows
-        discrete, others = _found(request, chosen, every=every, rivals=rivals)
+        discrete, others = _found(request, asked(more), every=every, rivals=rivals)
         if request.integer:
             left_out = {_ROUNDED.format(name): why for name, why in left_out.items()}
         some = rows if every or request.integer else _worth_rounding(rows, discrete)
@@ -224,10 +232,8 @@ class Comparison(EqualByValue):
     def _notes(self) -> list[str]:
         """What stands below the table."""
         best = ": the first row is optimal" if self.rows[0].optimal else ""
-        notes = [
-            f"floor: {self.request.floor_words} {self.floor:.4g}{best}",
-            f"promise: {self.promise}",
-        ]
+        floor = f"floor: {self.request.floor_words} {self.floor:.4g}{best}"
+        notes = [floor, f"promise: {self.promise}"]
         for reason in dict.fromkeys(self.left_out.values()):
             names = ", ".join(name for name, why in self.left_out.items() if why == reason)
             notes.append(f"left out: {names} ({reason})")
@@ -513,10 +519,10 @@ def best(
     request = read_request(*asked, family, integer, times, METHOD_FAMILIES, problems)
     if accuracy:
 
-        def rows(one: Request) -> Sequence[Mechanism]:
+        def rows(one: Request, name: str | None) -> Sequence[Mechanism]:
             if one.times > 1:
                 return (noise_for_several(one, exhaustive, family),)
-            table = _compared(one, exhaustive, family)
+            table = _compared(one, exhaustive, family, name)
             return [replace(row, left_out=table.left_out) for row in table]
 
         return accuracy.find(request, rows)

@@ -350,9 +350,8 @@ def _pure_shares(
         counts = np.array([float(len(some)) for some in kinds.values()])
         each = shared_epsilon(request.epsilon, counts, [cost_of(k) for k in first])
         found = dict(zip(kinds, each, strict=True))
-        return [
-            share for _, share in sorted((k, found[kind]) for kind in kinds for k in kinds[kind])
-        ]
+        pairs = sorted((k, found[kind]) for kind in kinds for k in kinds[kind])
+        return [share for _, share in pairs]
     sizes = np.array([float(part.steps()) for part in request.integer_parts])
     unit = UP / request.epsilon
     scales = closed_form_scales(sizes * UP, "optimal", 1.0, request.power, weights, unit)

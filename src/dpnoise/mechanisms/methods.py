@@ -178,9 +178,8 @@ def shared_epsilon(
     total = float(np.sum(counts))
     shares = np.full(counts.size, epsilon / total)
     if 1 < counts.size <= MOST_KINDS:
-        grid = np.geomspace(
-            _SMALLEST_SHARE * epsilon / total, epsilon / np.min(counts), _COST_POINTS
-        )
+        lowest, most = _SMALLEST_SHARE * epsilon / total, epsilon / np.min(counts)
+        grid = np.geomspace(lowest, most, _COST_POINTS)
         values = np.array([[cost(share) for share in grid.tolist()] for cost in costs])
         slopes = np.minimum.accumulate(-np.diff(values) / np.diff(grid), axis=1)
         middle = np.sqrt(grid[1:] * grid[:-1])
@@ -399,10 +398,8 @@ def gaussian_mu(epsilon: float, delta: float, spent: Array) -> Array:
         steps = np.linspace(0.0, 1.0, _STEPS)[:, None]
         mu = low * (high / low) ** steps
         last = np.sum(composed_delta(mu, epsilon, spent) <= delta, axis=0) - 1
-        low, high = (
-            np.take_along_axis(mu, np.clip(at, 0, _STEPS - 1)[None], axis=0)[0]
-            for at in (last, last + 1)
-        )
+        ends = (np.clip(at, 0, _STEPS - 1)[None] for at in (last, last + 1))
+        low, high = (np.take_along_axis(mu, at, axis=0)[0] for at in ends)
     return low
 
 

@@ -544,10 +544,8 @@ class Mechanism(EqualByValue):
     def __repr__(self) -> str:
         """The mechanism in one line."""
         name = f"{self.name}, optimal" if self.optimal else self.name
-        return (
-            f"<{name}: standard deviation {self.std:.4g}, certified for {self.promise}; "
-            f"{self.noise!r}>"
-        )
+        name = f"{name}: standard deviation {self.std:.4g}"
+        return f"<{name}, certified for {self.promise}; {self.noise!r}>"
 
     def _repr_html_(self) -> str:
         """The mechanism for notebooks."""

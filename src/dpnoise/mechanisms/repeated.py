@@ -246,18 +246,20 @@ class Accuracy(NamedTuple):
         each = level_of_each(level, row.dimension if self.simultaneous else 1)
         return float(np.max(row.noise.upper_half_width(each)))
 
-    def find(self, request: Request, rows: Callable[[Request], Sequence[Mechanism]]) -> Mechanism:
+    def find(
+        self, request: Request, rows: Callable[[Request, str | None], Sequence[Mechanism]]
+    ) -> Mechanism:
         """The noise of the least epsilon, to 1e-6 of it, among those of `rows`, best first.
 
         Each mechanism by its name is first tried at an epsilon just below the least one found so
-        far, and searched further where it keeps the distance there. A RuntimeError is raised if
-        none keeps it for any epsilon.
+        far, and searched further where it keeps the distance there; `rows` is told which one. A
+        RuntimeError is raised if none keeps it for any epsilon.
         """
 
         @cache
-        def at(epsilon: float) -> Sequence[Mechanism]:
+        def at(epsilon: float, name: str | None = None) -> Sequence[Mechanism]:
             try:
-                return rows(replace(request, epsilon=min(epsilon, MAXIMUM_EPSILON)))
+                return rows(replace(request, epsilon=min(epsilon, MAXIMUM_EPSILON)), name)
             except RuntimeError:  # nothing applies
                 return ()
 
@@ -271,14 +273,15 @@ class Accuracy(NamedTuple):
             raise RuntimeError(message)
         return best
 
-    def _search(self, at: Callable[[float], Sequence[Mechanism]]) -> Mechanism | None:
+    def _search(self, at: Callable[..., Sequence[Mechanism]]) -> Mechanism | None:
         """The noise of the least epsilon above 0 from the rows at each epsilon; None if none."""
 
         def named(name: str, epsilon: float) -> Mechanism | None:
-            return self.first(row for row in at(epsilon) if row.name == name)
+            return self.first(row for row in at(epsilon, name) if row.name == name)
 
         best: Mechanism | None = None
         tried: set[str] = set()
+        left_out: dict[str, str] = {}
         below = 1.0
         # ends: each round tries a mechanism for the first time
         while fresh := [row for row in at(below) if row.name not in tried]:
@@ -298,7 +301,8 @@ class Accuracy(NamedTuple):
                 epsilon = smallest(keeps, below, _NEAR)
             if epsilon < math.inf:
                 best, below = named(name, epsilon), min(epsilon, MAXIMUM_EPSILON) * (1.0 - _NEAR)
-        return best
+                left_out = next((row.left_out for row in at(below)), {})
+        return replace(best, left_out=left_out) if best else None
 
 
 def read_accuracy(

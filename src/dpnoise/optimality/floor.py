@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.optimality.error_floor import ErrorCertificate
     from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.differences import Differences
 
 METHODS = ("fast", "program")
 _SMALLEST_EPSILON = 1e-6
@@ -278,7 +277,7 @@ def _exchangeable(
     unit = exchangeable(sensitivity, weights)
     if unit is None:
         few = sensitivity.differences
-        return few_certificates(few, epsilon, delta, fine) if few else []
+        return [*few_entries(few, "variance", epsilon, delta, fine=fine)] if few else []
     # One program per size: in a hurry, only the size that counts most.
     sizes = _sizes(unit[1])[: None if fine or delta == 0.0 else 1]
     rows = [_symmetric(unit[0].restricted(range(size)), epsilon, delta, fine) for size in sizes]
@@ -312,51 +311,27 @@ def _symmetric(
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
     if sensitivity.ball_radius(math.inf):
-        return _cube(K, epsilon, delta, fine)
+        if K == 1:
+            return []
+        step = _one_step(LInf(1.0, K), epsilon, delta)
+        return [*projected_cubes(K, epsilon, delta, fine=fine), *step]
     if sensitivity.ball_radius(2.0):
-        return _ball(K, epsilon, delta, fine) + _one_step(sensitivity, epsilon, delta)
+        tests: list[FloorCertificate | None] = []
+        if delta == 0.0:
+            tests.append(radial_certificate(K, epsilon))
+        elif 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
+            tests += [radial_test(K, epsilon, delta, effort) for effort in (FAST, FINE)[: 1 + fine]]
+        return [test for test in tests if test] + _one_step(sensitivity, epsilon, delta)
     most, side = free_cube(sensitivity)
     found: list[FloorCertificate] = []
     if most:
         cube = LInf(side, most)
         found += [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
     few = sensitivity.differences
-    return found + (few_certificates(few, epsilon, delta, fine) if few else [])
-
-
-def few_certificates(
-    few: Differences, epsilon: float, delta: float, fine: bool
-) -> list[FloorCertificate]:
-    """Certificates for differences of few entries, with equal weights."""
-    return [*few_entries(few, "variance", epsilon, delta, fine=fine)]
-
-
-def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
-    """Certificates for an l2 ball with equal weights."""
-    if delta == 0.0:
-        return [radial_certificate(K, epsilon)]
-    if 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
-        return _radial(K, epsilon, delta, fine)
-    return []
-
-
-def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
-    """Certificates for an l2 ball with equal weights, delta > 0."""
-    tests: list[FloorCertificate | None] = [radial_test(K, epsilon, delta, FAST)]
-    if fine:
-        tests.append(radial_test(K, epsilon, delta, FINE))
-    return [test for test in tests if test]
+    return [*found, *(few_entries(few, "variance", epsilon, delta, fine=fine) if few else [])]
 
 
 def _one_step(sensitivity: Sensitivity, epsilon: float, delta: float) -> list[FloorCertificate]:
     """Certificate for large epsilon, if it proves anything."""
     step = best_step(sensitivity, epsilon, delta) if epsilon > _SMALLEST_STEP_EPSILON else None
     return [step] if step else []
-
-
-def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[FloorCertificate]:
-    """Certificates for a cube with equal weights."""
-    if K == 1:
-        return []
-    found: list[FloorCertificate] = [*projected_cubes(K, epsilon, delta, fine=fine)]
-    return found + _one_step(LInf(1.0, K), epsilon, delta)

@@ -485,9 +485,8 @@ def unknown_histogram(values: Any, person: Any, at_most: Any, request: ReleaseRe
         f"named from {threshold} on"
     )
     value = labelled_cells(values, numbers, categories=labels)
-    return Released(
-        value, noise, entry, sentence, categories=tuple(labels), threshold=threshold, **request.said
-    )
+    more: Any = {"categories": tuple(labels), "threshold": threshold, **request.said}
+    return Released(value, noise, entry, sentence, **more)
 
 
 def _key(record: Any) -> tuple[str, str] | None:  # noqa: ANN401

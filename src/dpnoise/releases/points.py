@@ -211,9 +211,8 @@ def _counts(ball: Counts, rising: int) -> _Factor:
         ]
         return np.hstack([s[:, None] * x for s, x in zip(shares, parts, strict=True)])
 
-    return _Factor(
-        [*(_boundary(ball.m, k) for k, _ in sides), Sampler(ball.of + 1, _spacings)], spaced
-    )
+    last = Sampler(ball.of + 1, _spacings)
+    return _Factor([*(_boundary(ball.m, k) for k, _ in sides), last], spaced)
 
 
 def _spacings(x: Numbers) -> Any:  # noqa: ANN401

@@ -57,9 +57,8 @@ def _listed(values: Array, cells: list[str] | None) -> list[str]:
         return np.array2string(values, threshold=60, edgeitems=5).splitlines()[:_MOST_LINES]
     few = values.tolist()[:_MOST_LINES]
     width = max((len(cell) for cell in cells[: len(few)]), default=0)
-    lines = [
-        f"  {cell[:40]:{min(width, 40)}}  {one:.10g}" for cell, one in zip(cells, few, strict=False)
-    ]
+    pairs = zip(cells, few, strict=False)
+    lines = [f"  {cell[:40]:{min(width, 40)}}  {one:.10g}" for cell, one in pairs]
     more = values.size - len(few)
     return [*lines, f"  and {more} more"] if more else lines
 

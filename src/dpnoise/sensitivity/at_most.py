@@ -115,9 +115,8 @@ class FewEntries(Sensitivity):
     def mean_abs(self) -> Array:
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         self._require_volume()
-        return (
-            self._ball.mean_abs if self._ball else np.full(self.of, self.each * self._mean_power(1))
-        )
+        ball = self._ball
+        return ball.mean_abs if ball else np.full(self.of, self.each * self._mean_power(1))
 
     @abstractmethod
     def _uniform(self, number: int, rng: np.random.Generator) -> Array:

@@ -127,9 +127,8 @@ def read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noqa
     """Two public bounds, the lower one first."""
     pair = isinstance(bounds, tuple | list) and len(bounds) == 2
     good = problems.require(pair, "bounds", "two numbers", bounds)
-    found = [
-        good and problems.number(f"bounds[{k}]", bounds[k], low=-1e100, high=1e100) for k in (0, 1)
-    ]
+    number = problems.number
+    found = [good and number(f"bounds[{k}]", bounds[k], low=-1e100, high=1e100) for k in (0, 1)]
     if not all(found):
         return 0.0, 1.0
     low, high = float(bounds[0]), float(bounds[1])

@@ -122,10 +122,8 @@ class Counts(FewEntries):
         """Check of the parameters, stored as int, int and float."""
         problems = Problems("sensitivity of counts")
         known = check_dimension(problems, "of", self.of)
-        stated = isinstance(self.exactly, bool)
-        exactly = (
-            problems.require(stated, "exactly", "True or False", self.exactly) and self.exactly
-        )
+        flag = isinstance(self.exactly, bool)
+        exactly = problems.require(flag, "exactly", "True or False", self.exactly) and self.exactly
         top = (self.of - exactly) if known else math.inf
         most = f"{self.of}, the number of counts" if known else "the number of counts"
         if known and exactly:
@@ -316,10 +314,8 @@ class Counts(FewEntries):
         That for add/remove is at most twice as large, and at most the l1 norm.
         """
         if isinstance(ball, Counts):
-            gauges = [
-                [max(Fraction(n > 0), Fraction(n, self.m)) for n in p]
-                for p in ball._patterns  # noqa: SLF001
-            ]
+            some = ball._patterns  # noqa: SLF001  (of this class)
+            gauges = [[max(Fraction(n > 0), Fraction(n, self.m)) for n in p] for p in some]
             most = max(up + down if self._is_added else max(up, down) for up, down in gauges)
             return above(most * Fraction(ball.each) / Fraction(self.each))
         found = AtMost(self.m, self.of, self.each).largest_norm_of(ball)

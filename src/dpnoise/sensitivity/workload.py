@@ -350,10 +350,8 @@ class Workload(Sensitivity):
                 if problems.require(name in frame.columns, "by", "columns of the frame", name):
                     known: Any = getattr(frame[name].dtype, "categories", None)
                     stated, kind = known is not None, frame[name].dtype
-                    expected = (
-                        "public categories, as pandas.Categorical(..., categories=...) states"
-                    )
-                    problems.require(stated, f"column {name!r}", expected, kind)
+                    words = "public categories, as pandas.Categorical(..., categories=...) states"
+                    problems.require(stated, f"column {name!r}", words, kind)
                     shape.append(len(known) if stated else 1)
         problems.raise_if_any()
         return cls.marginals(shape, ways, **people)
