@@ -140,6 +140,17 @@ def test_all_groups_are_one_entry_charged_before_the_draw():
     assert len(budget.entries) == 2
 
 
+def test_less_noise_than_a_loop_needs():
+    """Parallel composition: the noise of one region alone."""
+    found = release.sum(ROWS["income"], bounds=(0, 1e5), **BY, epsilon=1.0, **WHO)
+    alone = release.sum(ROWS["income"], bounds=(0, 1e5), epsilon=1.0, **WHO)
+    assert found.std == pytest.approx(alone.std, rel=1e-9)
+    assert (
+        found.noise.var()[0]
+        == best(Counts(1, of=4, each=1e5, whole=False, **WHO), epsilon=1.0).variances[0]
+    )
+
+
 @for_all("size", [1e-3, 1.0, 2.0**40])
 def test_grid_and_rest_give_the_number_next_to_the_sum(size):
     """Noise of nearly no size: the answer is the exact sum rounded to the grid."""
