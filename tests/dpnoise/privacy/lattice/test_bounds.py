@@ -1,7 +1,9 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize
 
 from dpnoise import vector_profile
 from dpnoise.noise import (
@@ -54,6 +56,28 @@ def gap(bounds):
     return bounds.log_upper - bounds.log_lower
 
 
+def crossing(loss, epsilon, breaks, end):
+    """Return the noise value at which the loss under a shift of 1 exceeds epsilon."""
+
+    def excess(t):
+        return loss(t) - epsilon
+
+    if excess(end) <= 0:
+        return math.inf
+    if excess(-end) > 0:
+        return -math.inf
+    # A root on the open stretch behind the breaks with no larger loss.
+    low = max([-end, *(b for b in breaks if excess(b) <= 0)])
+    return optimize.brentq(excess, low, end, xtol=1e-15, rtol=1e-15)
+
+
+def scalar_delta(noise, loss, epsilon, breaks, end):
+    t = crossing(loss, epsilon, breaks, end)
+    if t == -math.inf:
+        return 1.0 - math.exp(epsilon)
+    return noise.sf(t) - math.exp(epsilon) * noise.sf(t + 1.0) if t < math.inf else 0.0
+
+
 @pytest.mark.parametrize("target", [1e-3, 1e-14, 1e-30, 1e-200])
 @pytest.mark.parametrize("copies", [1, 2, 20, 1000, 10_000])
 def test_gaussian_coordinates_have_the_closed_form(copies, target):
@@ -65,12 +89,89 @@ def test_gaussian_coordinates_have_the_closed_form(copies, target):
     assert gap(bounds) <= 1e-6 * copies * math.log(1.0 / target)
 
 
+@pytest.mark.parametrize("copies", [1, 30])
+def test_nothing_but_the_density_is_needed(copies):
+    noise = PlainGaussian(2.0 * math.sqrt(copies))
+    exact = gaussian_log_delta(0.5, 1.0)
+    bounds = lattice_bounds([(noise, 1.0, copies)], 1.0, size=2**15)
+    assert holds(bounds, exact)
+    assert gap(bounds) <= 1e-5 * copies
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.55])
+@pytest.mark.parametrize("beta", [0.3, 1.7])
+def test_one_laplace_coordinate_has_the_closed_form(beta, epsilon):
+    exact = math.log(-math.expm1(0.5 * (epsilon - 1.0 / beta)))
+    bounds = lattice_bounds([(Laplace(beta), 1.0, 1)], epsilon, size=2**14)
+    assert holds(bounds, exact)
+    assert gap(bounds) <= 1e-6
+
+
 def test_pure_privacy_is_exact():
     shares = [(Laplace(2.0), 1.0, 3), (Laplace(1.0), 0.5, 2)]
     bounds = lattice_bounds(shares, [2.5 + 1e-9, 4.0])
     assert np.all(bounds.log_upper == -math.inf)
     assert np.all(bounds.log_lower == -math.inf)
     assert lattice_bounds(shares, 2.49).log_lower > -math.inf
+
+
+@pytest.mark.parametrize(
+    ("noise", "psi", "breaks", "end", "tail"),
+    [
+        (
+            FlippedHuber(3.0, 2.0),
+            lambda t: 3.0 * t / 4.0 if t < 3.0 else (t * t + 9.0) / 8.0,
+            [-4.0, -3.0, -1.0, 0.0, 2.0, 3.0],
+            40.0,
+            40.0,
+        ),
+        (Laplace(1.7), lambda t: t / 1.7, [-1.0, 0.0], 60.0, 60.0),
+        (
+            Huber(0.8, 2.0),
+            lambda t: t * t / 8.0 if t < 1.6 else 0.8 * (t / 2.0 - 0.4),
+            [-2.6, -1.6, -0.6, 0.6, 1.6],
+            60.0,
+            60.0,
+        ),
+        (Subbotin(1.5, 2.0), lambda t: (t / 2.0) ** 1.5 / 1.5, [-1.0, 0.0], 60.0, 30.0),
+        (Subbotin(3.0, 2.0), lambda t: (t / 2.0) ** 3.0 / 3.0, [-1.0, 0.0], 12.0, 8.0),
+    ],
+    ids=["flipped Huber", "Laplace", "Huber", "Subbotin 1.5", "Subbotin 3"],
+)
+def test_two_coordinates_convolve(noise, psi, breaks, end, tail):
+    # delta_2(epsilon) is the mean of delta_1(epsilon - loss).
+    epsilon = 0.7
+
+    def loss(t):
+        return psi(abs(t + 1.0)) - psi(abs(t))
+
+    def integrand(t):
+        return noise.pdf(t) * scalar_delta(noise, loss, epsilon - loss(t), breaks, end)
+
+    cuts = [-tail, *breaks, tail]
+    parts = [
+        integrate.quad(integrand, a, b, epsabs=1e-10, epsrel=1e-8, limit=60)
+        for a, b in pairwise(cuts)
+    ]
+    total, error = map(sum, zip(*parts, strict=True))
+    bounds = lattice_bounds([(noise, 1.0, 2)], epsilon)
+    assert error <= 1e-8 * total
+    assert holds(bounds, math.log(total), error / total + 1e-9)
+    assert gap(bounds) <= 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.4])
+def test_connect_the_dots_of_dp_accounting_agrees(epsilon):
+    from dp_accounting.pld import privacy_loss_distribution
+
+    theirs = privacy_loss_distribution.from_laplace_mechanism(
+        8.0, value_discretization_interval=1e-4
+    )
+    delta = theirs.self_compose(20).get_delta_for_epsilon(epsilon)
+    bounds = lattice_bounds([(Laplace(8.0), 1.0, 20)], epsilon)
+    # Theirs is above the truth, by less than their own lattice's O(h^2).
+    assert math.exp(bounds.log_lower) <= delta + 1e-13
+    assert delta <= math.exp(bounds.log_upper) * (1.0 + 1e-5)
 
 
 def test_gaussians_of_different_widths_add_up():
@@ -84,9 +185,35 @@ def test_gaussians_of_different_widths_add_up():
 
 
 @pytest.mark.parametrize("noise", FAMILIES, ids=str)
+def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
+    x = np.linspace(1.0, 4.0, 5)
+    bounds = lattice_bounds([(noise, 1.0, 3)], np.log(x), size=2**12)
+    lower, upper = np.exp(bounds.log_lower), np.exp(bounds.log_upper)
+    assert np.all(lower <= upper)
+    assert np.all(lower[1:] <= upper[:-1])
+    assert np.all(2.0 * lower[1:-1] <= upper[:-2] + upper[2:])
+    # (1 - x R)_+ falls no faster than x.
+    assert np.all(upper[1:] >= lower[:-1] - np.diff(x))
+
+
+@pytest.mark.parametrize("noise", FAMILIES, ids=str)
 def test_closeness_at_twenty_coordinates(noise):
     bounds = lattice_bounds([(noise, 0.3, 20)], 2.0)
     assert 0.0 <= gap(bounds) <= 1e-5
+
+
+def test_atoms_of_three_families_are_nearly_met():
+    shares = [(Laplace(beta), 1.0, 5) for beta in (3.0, 4.1, 5.3)]
+    assert 0.0 <= gap(lattice_bounds(shares, 1.0)) <= 1e-4
+
+
+@pytest.mark.parametrize(
+    "noise", [Gaussian(5.0), FlippedHuber(10.0, 4.0), Subbotin(1.5, 4.0)], ids=str
+)
+def test_twice_the_points_are_four_times_closer(noise):
+    gaps = np.array([gap(lattice_bounds([(noise, 1.0, 20)], 3.0, size=2**k)) for k in (12, 16)])
+    rate = (gaps[0] / gaps[-1]) ** 0.25
+    assert rate >= 3.5
 
 
 def test_truncated_noise_may_tell_for_certain():
@@ -106,6 +233,12 @@ def test_units_and_grouping_do_not_matter():
     assert parts.log_upper == pytest.approx(whole.log_upper, abs=1e-7)
     assert parts.log_lower == pytest.approx(whole.log_lower, abs=1e-7)
     assert with_idle == whole
+
+
+def test_a_query_that_cannot_change_leaks_nothing():
+    bounds = lattice_bounds([(Gaussian(1.0), 0.0, 4)], [[0.0, 1.0]])
+    assert bounds.log_upper.shape == (1, 2)
+    assert np.all(bounds.log_upper == -math.inf)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +320,19 @@ def test_a_few_atoms_off_the_lattice_are_rounded_safely(seed):
     assert np.all(below <= exact + 1e-14)
     assert np.all(exact <= above + 1e-14)
     assert np.all(below >= profile(loss - 2.0 * h, mass, epsilon) - 1e-14)
+
+
+def test_an_atom_on_the_lattice_stays():
+    nodes = Nodes(np.array([-1.0, 0.5, 1.0]), np.log([0.2, 0.3, 0.5]))
+    down, tolerance = round_down(nodes, 0.25, 0.0, 0.0, 1e-12)
+    up = round_up(nodes, 0.25, 0.0, 0.0)
+    for masses in (down, up):
+        loss = (masses.start + np.arange(len(masses.weight))) * 0.25
+        kept = dict(
+            zip(loss[masses.weight > 1e-12], masses.weight[masses.weight > 1e-12], strict=True)
+        )
+        assert kept == pytest.approx({-1.0: 0.2, 0.5: 0.3, 1.0: 0.5})
+    assert tolerance == pytest.approx(1e-12)
 
 
 def test_bad_input_is_refused_once():

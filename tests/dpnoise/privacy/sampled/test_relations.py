@@ -14,8 +14,10 @@ from dpnoise import (
     Laplace,
     SampledGaussian,
     SampledLaplace,
+    epsilon_at,
     noise_multiplier,
     privacy_profile,
+    sampled_delta,
     sampled_epsilon,
     vector_profile,
 )
@@ -98,6 +100,17 @@ def test_no_set_of_outputs_shows_more_of_a_sample_of_fixed_size(kind, family):
         assert mass(values) - math.exp(epsilon) * mass(moved) <= most + 1e-12
 
 
+@pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
+def test_a_sample_of_fixed_size_attains_its_bound(noise):
+    kind = SampledGaussian if noise == GAUSSIAN else SampledLaplace
+    for epsilon in (0.0, 0.3, 1.0):
+        low, high = kind(2.0, 0.25, "without replacement").delta(epsilon)
+        with ctx.workdps(25):
+            reference = float(samples.delta(noise, LESS, 0.5, 0.25, epsilon))
+        assert low <= reference * (1 + 1e-10)
+        assert reference <= high * (1 + 1e-10) <= low * (1 + 1e-9)
+
+
 def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
     """Delta of few steps from losses rounded down and up, convolved on a lattice."""
     size, rate, noise, _ = kind
@@ -165,6 +178,22 @@ def test_few_steps_lie_between_two_lattices(noise, form, steps):
     assert found.upper - found.lower <= 1e-6
 
 
+def test_steps_of_fixed_size_lie_between_what_is_attained_and_what_dominates():
+    training = SampledGaussian(3.0, 0.05, "without replacement")
+    low, high = training.delta(0.5, steps=200)
+    kind = {training.sampled_step: 200}
+    shown = [PairComposition(kind, "replace-one").log_delta(0.5, one) for one in (LESS, MORE)]
+    twice = [
+        SampledGaussian(1.5, 0.05).delta(0.5, steps=200, direction=d) for d in (REMOVED, ADDED)
+    ]
+    for one, other in zip(shown, twice, strict=True):
+        assert math.exp(one.upper) == pytest.approx(other.upper, rel=1e-6)
+    assert low <= max(one.upper for one in twice) * (1 + 1e-9)
+    assert max(one.lower for one in twice) < high
+    # No more than Poisson samples of which all records are replaced twice by group privacy.
+    assert high < 1.0
+
+
 @pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
 @pytest.mark.parametrize("sampling", ["poisson", "without replacement"])
 def test_rate_1_is_noise_on_all_data_with_sensitivity_2(kind, sampling):
@@ -178,6 +207,34 @@ def test_rate_1_is_noise_on_all_data_with_sensitivity_2(kind, sampling):
     assert many.lower <= plain_profile.upper * (1 + 1e-10)
     assert plain_profile.lower <= many.upper * (1 + 1e-10)
     assert many.upper <= many.lower * (1 + 1e-5)
+
+
+def test_rate_1_of_gaussian_noise_has_its_epsilon():
+    low, high = SampledGaussian(6.0, 1.0).epsilon(1e-6, steps=9, relation="replace-one")
+    assert low <= float(epsilon_at(Gaussian(6.0), 6.0, 1e-6)) <= high * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
+def test_delta_rises_with_steps_and_rate_and_falls_with_noise(kind):
+    def at(size=1.5, rate=0.05, steps=100, relation="replace-one"):
+        return kind(size, rate).delta(0.8, steps=steps, relation=relation)
+
+    low, high = at()
+    assert high < at(steps=101).lower
+    assert high < at(rate=0.0501).lower
+    assert at(size=1.501).upper < low
+    assert at(relation="add-remove").upper < low
+
+
+@pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
+def test_a_replaced_record_is_at_most_one_removed_and_one_added(kind):
+    """Group privacy: delta at 2 epsilon is at most (1 + e^epsilon) delta at epsilon."""
+    step, epsilon = kind(1.5, 0.05), 0.6
+    one = step.delta(epsilon, steps=50).upper
+    assert (
+        step.delta(2 * epsilon, steps=50, relation="replace-one").lower
+        <= (1 + math.exp(epsilon)) * one
+    )
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
@@ -194,6 +251,24 @@ def test_epsilon_of_laplace_noise_without_delta_is_its_largest_loss(relation):
     assert SampledLaplace(2.0, q).delta(3 * most * 0.99, steps=3, relation=relation).lower > 0
 
 
+def test_delta_and_epsilon_are_inverse():
+    for step in (SampledGaussian(1.1, 0.03), SampledLaplace(0.8, 0.1)):
+        low, high = step.epsilon(1e-6, steps=40, relation="replace-one")
+        assert step.delta(low, steps=40, relation="replace-one").upper >= 1e-6
+        assert step.delta(high, steps=40, relation="replace-one").lower <= 1e-6
+        assert high <= low * (1 + 1e-6)
+
+
+def test_mixtures_of_steps_may_be_split():
+    kinds = [SampledGaussian(1.5, 0.05), SampledLaplace(2.0, 0.1)]
+    first = sampled_delta(kinds, 1.0, steps=[100, 30], relation="replace-one")
+    parts = [kinds[1], kinds[0], kinds[0]]
+    second = sampled_delta(parts, 1.0, steps=[30, 60, 40], relation="replace-one")
+    assert first.lower <= second.upper
+    assert second.lower <= first.upper
+    assert first.upper <= first.lower * (1 + 1e-6)
+
+
 @pytest.mark.parametrize("sampling", ["poisson", "without replacement"])
 def test_multipliers_for_a_replaced_record_keep_the_budget(sampling):
     found = noise_multiplier(4.0, 1e-5, 0.02, 300, relation="replace-one", sampling=sampling)
@@ -203,6 +278,22 @@ def test_multipliers_for_a_replaced_record_keep_the_budget(sampling):
     if sampling == "poisson":
         less = SampledGaussian(found * (1 - 3e-6), 0.02)
         assert less.delta(4.0, steps=300, relation="replace-one").lower > 1e-5
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "rate", "steps", "delta"),
+    [
+        (SampledGaussian, 1e4, 1e-9, 10**9, 1e-12),
+        (SampledGaussian, 1e-2, 0.5, 1, 1e-300),
+        (SampledLaplace, 1e-3, 1e-9, 1, 1e-300),
+        (SampledLaplace, 1e6, 1.0, 10**9, 1e-10),
+        (SampledLaplace, 1.0, 0.5, 1, 1.0),
+    ],
+)
+def test_extremes_have_bounds_in_order(kind, size, rate, steps, delta):
+    for relation in ("add-remove", "replace-one"):
+        low, high = kind(size, rate).epsilon(delta, steps=steps, relation=relation)
+        assert 0.0 <= low <= high
 
 
 def test_a_budget_counts_by_its_relation():
@@ -234,6 +325,12 @@ def test_a_budget_counts_samples_of_fixed_size_for_a_replaced_record_only():
         Budget(50.0, 1e-5, relation="add-remove").spend(step)
     with pytest.raises(BudgetExceededError):
         Budget(0.1, 1e-5).spend(step, times=200)
+
+
+def test_laplace_noise_on_samples_needs_no_delta():
+    budget = Budget(1.0, relation="add-remove")
+    budget.spend(SampledLaplace(1.0, 0.1), times=3)
+    assert budget.epsilon_of() == pytest.approx(3 * math.log(0.9 + 0.1 * math.e), rel=1e-9)
 
 
 def test_bad_input_is_refused_with_every_problem():
@@ -298,6 +395,23 @@ def test_ends_are_close_where_evaluations_are_nearly_spent():
     below, above = (step.delta(end, steps=1000, direction="added") for end in (low, high))
     assert below.lower >= 1e-9 * (1.0 - 1e-6)
     assert above.upper <= 1e-9 * (1.0 + 1e-6)
+
+
+def test_what_rounding_hides_is_tried_once(monkeypatch):
+    tries = []
+
+    def refuse(transform, *_, **__):
+        tries.append(transform)
+        message = "hidden"
+        raise ValueError(message)
+
+    monkeypatch.setattr(composition_module, "Inversion", refuse)
+    composition = PairComposition({Kind(1.0, 0.1, LAPLACE): 10}, REPLACE_ONE)
+    first = composition.log_delta(0.5, REPLACED)
+    assert len(tries) == 1
+    assert composition.log_delta(0.5, REPLACED) == first
+    assert composition.log_delta(0.25, REPLACED).upper >= first.upper > first.lower
+    assert len(tries) == 1
 
 
 def test_a_direction_below_its_largest_loss_says_nothing_about_epsilon():
