@@ -6,10 +6,12 @@ Sigma is never below the exact one, nor far above it; the classical sigma is its
 import itertools
 import math
 
+import dp_accounting
 import mpmath as mp
 import numpy as np
 import pytest
 
+from dpnoise.noise import Gaussian
 from dpnoise.privacy import gaussian as module
 from dpnoise.privacy.gaussian import (
     classical_gaussian_sigma,
@@ -57,6 +59,16 @@ def test_profile_holds_to_1e_12():
                 assert abs(value - mp.log(delta)) < 1e-12
             else:  # beneath the smallest double, 0 is right
                 assert abs(mp.expm1(value) + rest) < 1e-12 * rest + mp.mpf("1e-300")
+
+
+def test_profile_is_the_integral_of_the_excess_density():
+    noise = Gaussian(1.3)
+    t, weights = np.polynomial.legendre.leggauss(200)
+    start = 0.7 * 1.3**2 / 0.8 - 0.4  # where the loss of shift 0.8 equals epsilon 0.7
+    t = start + 6 * (t + 1)
+    excess = noise.pdf(t) - math.exp(0.7) * noise.pdf(t + 0.8)
+    delta = 6 * np.sum(weights * np.maximum(excess, 0))
+    assert math.isclose(math.exp(gaussian_log_delta(0.8 / 1.3, 0.7)), delta, rel_tol=1e-11)
 
 
 def test_profile_is_monotone_and_broadcasts():
@@ -144,6 +156,21 @@ def test_the_certificate_refuses_what_is_not_private():
     assert is_private(1.0, 1e-5, sigma)
     assert not is_private(1.0, 1e-5, sigma * (1 - 2e-12))
     assert not is_private(1.0, 1e-5, sigma, widen=EXCESS)
+
+
+def test_zero_epsilon_is_the_inverse_error_function():
+    """At epsilon 0 delta is the total variation distance, erf(mu / sqrt 8)."""
+    for delta in (1e-200, 1e-6, 0.2, 0.95):
+        with mp.workdps(230):
+            exact = 1 / (mp.sqrt(8) * mp.erfinv(mp.mpf(delta)))
+        assert 0 <= gaussian_sigma(0.0, delta) / float(exact) - 1 < 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0, 12.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.02])
+def test_an_independent_library_agrees(epsilon, delta):
+    theirs = dp_accounting.get_sigma_gaussian(epsilon, delta)
+    assert math.isclose(gaussian_sigma(epsilon, delta), theirs, rel_tol=1e-6)
 
 
 def test_sigma_is_monotone_and_linear_in_sensitivity():

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpnoise import epsilon_at, privacy_profile
+from dpnoise import epsilon_at, gaussian_sigma, privacy_profile
 from dpnoise.noise import (
     DiscreteGaussian,
     FlippedHuber,
@@ -19,6 +19,7 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
+from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import (
     hockey_stick,
     log_privacy_profile,
@@ -219,6 +220,13 @@ def test_subbotin_scales_beyond_all_reason():
         assert np.all(table[:-1] <= table[1:] + slack[:-1])
 
 
+@for_all("p", [(1.0, Laplace), (2.0, Gaussian)])
+def test_subbotin_with_a_name_of_its_own(p):
+    epsilon = np.linspace(0, 3, 50)
+    named = log_privacy_profile(p[1](0.7), 1.0, epsilon)
+    assert np.array_equal(log_privacy_profile(Subbotin(p[0], 0.7), 1.0, epsilon), named)
+
+
 def test_staircase_is_the_sum_over_its_steps():
     rng = np.random.default_rng(11)
     for _ in range(25):
@@ -231,6 +239,24 @@ def test_staircase_is_the_sum_over_its_steps():
         )
         # Where epsilon is a loss to within rounding, the two differ by that rounding.
         assert abs(value - exact) <= 1e-13 * exact + 1e-30, (noise, shift, epsilon)
+
+
+def test_staircase_of_many_low_steps():
+    """Geometric sums over thousands of steps, against those steps; the limit is Laplace noise."""
+    step, gamma, shift = 1e-3, 0.37, 2.0003
+    noise = Staircase(step, step, gamma)
+    edges = (np.arange(40_000) + gamma) * step
+    edges = np.concatenate([-edges[::-1], edges])
+    cuts = np.sort(np.concatenate([edges, edges - shift]))
+    t, width = 0.5 * (cuts[1:] + cuts[:-1]), np.diff(cuts)
+    here, there = (np.floor(np.abs(x) / step - gamma) + 1 for x in (t, t + shift))
+    mass = width * np.exp(-step * here)
+    for epsilon in (0.0, 0.40005, 1.1, 1.95):
+        gain = np.maximum(step * (there - here) - epsilon, 0.0)
+        delta = math.fsum(mass * -np.expm1(-gain)) / math.fsum(mass)
+        value = privacy_profile(noise, shift, epsilon)
+        assert math.isclose(value, delta, rel_tol=1e-10)
+        assert math.isclose(value, privacy_profile(Laplace(1.0), shift, epsilon), rel_tol=0.02)
 
 
 @for_all("noise", FAMILIES)
@@ -272,6 +298,37 @@ def test_wide_discrete_gaussian(sigma, d):
         assert abs(value - log_delta) < 1e-11 + blur
 
 
+def test_gaussian_agrees_with_its_closed_form():
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        sigma, epsilon = 10 ** rng.uniform(-2, 3), np.append(0.0, 10 ** rng.uniform(-6, 2.5, 100))
+        closed = gaussian_log_delta(1.0 / sigma, epsilon)
+        value = log_privacy_profile(Gaussian(sigma), 1.0, epsilon)
+        assert np.all(np.abs(value - closed) < 2e-12 * np.maximum(1, -closed / 700))
+    epsilon, delta = rng.uniform(0, 10, 300), 10 ** -rng.uniform(0, 300, 300)
+    for e, d in zip(epsilon, delta, strict=True):
+        assert privacy_profile(Gaussian(gaussian_sigma(e, d)), 1.0, e) <= d
+
+
+def test_laplace_closed_form():
+    epsilon = np.linspace(0, 0.99, 60) * 5
+    exact = -np.expm1((epsilon - 5.0) / 2)
+    assert np.allclose(privacy_profile(Laplace(0.2), 1.0, epsilon), exact, rtol=1e-13)
+
+
+def test_other_libraries_agree():
+    from dp_accounting.pld import privacy_loss_mechanism as plm
+
+    epsilon = [0.0, 0.1, 0.7, 1.5, 3.0]
+    for scale in (0.5, 1.0, 4.0):
+        for ours, theirs in (
+            (Gaussian(scale), plm.GaussianPrivacyLoss(scale)),
+            (Laplace(scale), plm.LaplacePrivacyLoss(scale)),
+        ):
+            delta = [theirs.get_delta_for_epsilon(e) for e in epsilon]
+            assert np.allclose(privacy_profile(ours, 1.0, epsilon), delta, rtol=1e-9, atol=1e-15)
+
+
 @for_all("noise", EVERY)
 def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     """With e^epsilon P(T > t2) as its slope, at negative epsilon too."""
@@ -285,6 +342,23 @@ def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     rate, chord = slope / x, fall / np.diff(x)
     assert np.all(chord <= np.maximum(rate[1:], rate[:-1]) + 1e-11)
     assert np.all(chord >= np.minimum(rate[1:], rate[:-1]) - 1e-11)
+
+
+@for_all("noise", EVERY)
+def test_symmetry_links_epsilon_and_minus_epsilon(noise):
+    epsilon = np.linspace(0, 4, 41)
+    ahead, back = (np.exp(hockey_stick(noise, some_shift(noise), s * epsilon)[0]) for s in (1, -1))
+    assert np.allclose(1 - back, np.exp(-epsilon) * (1 - ahead), rtol=0, atol=1e-15)
+
+
+@for_all("noise", FAMILIES)
+def test_units_do_not_matter(noise):
+    epsilon = np.linspace(0, 3, 31)
+    value = log_privacy_profile(noise, 1.3, epsilon)
+    assert np.array_equal(log_privacy_profile(noise.scaled(2.0**40), 1.3 * 2.0**40, epsilon), value)
+    assert np.array_equal(
+        log_privacy_profile(noise.scaled(2.0**-90), 1.3 * 2.0**-90, epsilon), value
+    )
 
 
 @for_all("noise", EVERY)
@@ -304,6 +378,18 @@ def test_epsilon_at_is_the_inverse(noise, sensitivity):
     if not finite.all():
         assert log_privacy_profile(noise, sensitivity, 1e90) > -math.inf
         assert np.all(delta[~finite] < privacy_profile(noise, sensitivity, 300.0) + 5e-324)
+
+
+@for_all("noise", EVERY)
+def test_profile_is_the_inverse_of_epsilon_at(noise):
+    epsilon = np.array([0.05, 0.3, 0.5, 0.7])
+    log_delta, slope = hockey_stick(noise, some_shift(noise), epsilon)
+    back = epsilon_at(noise, some_shift(noise), np.exp(log_delta))
+    # It may exceed epsilon by what the margin of the profile is worth.
+    inner = slope > 1e-9
+    assert np.all(back[inner] >= epsilon[inner] * (1 - 1e-14))
+    excess = 6e-11 * np.exp(log_delta[inner]) / slope[inner] + 1e-14
+    assert np.all(back[inner] <= epsilon[inner] + excess)
 
 
 def test_pure_privacy_and_its_absence():
@@ -462,3 +548,9 @@ def test_ends():
     above = Fraction(1) + Fraction(1, 10**400)
     assert 0.0 < response_delta(above, 1.0) < 1e-300
     assert response_delta(Fraction(10) ** 400, 1.0) == 1.0
+
+
+@for_all("epsilon", [0.0, 0.5, 1.9])
+def test_noise_of_that_largest_loss_is_below(epsilon):
+    exact = float(privacy_profile(Laplace(0.5), 1.0, epsilon))
+    assert exact <= response_delta(2.0, epsilon)

@@ -12,14 +12,21 @@ import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 
+import numpy as np
 import pytest
+from joblib import parallel_backend
+from sklearn.model_selection import GridSearchCV
 
 from dpnoise import (
     Budget,
     BudgetExceededError,
     FlippedHuber,
+    Gaussian,
     Laplace,
+    SampledGaussian,
+    release,
 )
+from dpnoise.learn import DPLinearRegression
 from dpnoise.privacy.odometer import budget as module
 from dpnoise.privacy.odometer import storage
 
@@ -64,6 +71,21 @@ def test_threads_spend_no_more_than_one_alone(threads):
     found = spend_until_refused(lambda: shared.spend(FlippedHuber(0.5, 6.0), 1.0), threads)
     assert found == alone == len(shared.entries)
     assert shared.epsilon_of() == whole.epsilon_of() <= 2.0
+
+
+@pytest.mark.parametrize("threads", [2, 32])
+def test_no_entry_of_ten_thousand_is_lost(threads):
+    budget = Budget(1.0, relation="add-remove")
+    noise, each = Laplace(2.0**20), 10_000 // threads
+
+    def spend(_):
+        for _ in range(each):
+            budget.spend(noise, 1.0)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(spend, range(threads)))
+    assert len(budget.entries) == each * threads
+    assert budget.epsilon_of() == each * threads / 2.0**20
 
 
 class Meeting:
@@ -151,6 +173,51 @@ def test_a_charge_of_another_thread_in_between_is_not_charged_instead(monkeypatc
     monkeypatch.setattr(module, "_same", interrupted)
     budget.spend(strong, 1.0)
     assert budget.epsilon_of() == pytest.approx(2.001)
+
+
+def test_answers_of_threads_are_those_of_one():
+    """Sampled releases, whose account remembers what it was asked."""
+    budgets = [Budget(9.0, 1e-6, relation="add-remove") for _ in range(4)]
+
+    def ask(budget):
+        for _ in range(3):
+            budget.spend(SampledGaussian(2.0, 0.01), times=50)
+        return [budget.epsilon_of(delta) for delta in (1e-6, 1e-5)]
+
+    expected = ask(Budget(9.0, 1e-6, relation="add-remove"))
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == expected for found in pool.map(ask, budgets))
+
+
+def test_helpers_of_release_in_threads_spend_what_there_is():
+    budget = Budget(1.0, relation="add-remove")
+    found = spend_until_refused(
+        lambda: release.count(100, epsilon=0.125, relation="add-remove", budget=budget), 8
+    )
+    assert found == 8 == len(budget.entries)
+    assert budget.remaining() == 0.0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_each_fit_of_a_grid_search_in_threads_is_an_entry():
+    """The search of issue 40, which made 24 fits and stated 4.4 to 4.7 of 8.156."""
+    X, y = np.linspace(-1.0, 1.0, 120).reshape(60, 2), np.linspace(-1.0, 1.0, 60)
+    budget = Budget(2.0, 1e-4, relation="replace-one")
+    model = DPLinearRegression(
+        mechanism="flipped-huber",
+        epsilon=1.0,
+        delta=1e-5,
+        feature_bounds=1.0,
+        target_bound=1.0,
+        budget=budget,
+    )
+    search = GridSearchCV(model, {"fit_intercept": [True, False]}, cv=4, refit=False)
+    with parallel_backend("threading", n_jobs=8):
+        search.fit(X, y)
+    results = search.cv_results_
+    scores = [results[f"split{k}_test_score"] for k in range(4)]
+    assert np.isfinite(scores).sum() == len(budget.entries) < 8
+    assert budget.epsilon_of() <= 2.0
 
 
 # Processes ----------------------------------------------------------------------------------------
@@ -257,6 +324,17 @@ def test_a_ledger_in_a_file_goes_on_in_the_next_run(ledger):
     )
 
 
+def test_all_of_a_budget_is_in_its_file(tmp_path):
+    path, asked = tmp_path / "a", {"relation": "replace-one"}
+    budget = Budget.create(path, 3.0, 1e-6, **asked)
+    budget.spend(Gaussian(4.0), 1.0, times=2)
+    again, same = Budget.open(path), Budget(3.0, 1e-6, **asked)
+    same.spend(Gaussian(4.0), 1.0, times=2)
+    assert again.epsilon_of() == budget.epsilon_of() == same.epsilon_of()
+    assert (again.relation, again.adaptive) == ("replace-one", same.adaptive)
+    assert again.to_json() == same.to_json()
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_refuse_to_charge_a_copy_and_share_a_file(ledger, method):
     copied, budget = Budget(1.0, relation="add-remove"), Budget.open(ledger)
@@ -274,6 +352,15 @@ def test_processes_refuse_to_charge_a_copy_and_share_a_file(ledger, method):
     assert len(budget.entries) == 50
     assert budget.epsilon_of() == 50 * 2.0**-7
     assert Budget.open(ledger).entries == budget.entries
+
+
+def test_threads_with_budgets_of_their_own_share_a_file(ledger):
+    def spend(_):
+        return spend_until_refused(lambda: Budget.open(ledger).spend_dp(0.0625), 1)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(spend, range(4))) == 16
+    assert Budget.open(ledger).remaining() == 0.0
 
 
 @needs_fork
@@ -424,3 +511,12 @@ def test_a_file_that_is_there_is_not_made_anew(ledger):
         budget.spend_dp(0.5)
     with pytest.raises(RuntimeError, match="path: expected a ledger that can be read"):
         budget.remaining()
+
+
+def test_many_charges_of_a_file_take_turns(ledger):
+    """Two budgets that charge one after the other, each of which reads what the other wrote."""
+    both = [Budget.open(ledger), Budget.open(ledger)]
+    for k in range(60):
+        both[k % 2].spend_dp(2.0**-7)
+    assert both[0].entries == both[1].entries
+    assert len(both[0].entries) == 60
