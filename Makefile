@@ -169,7 +169,7 @@ $(RUNS) $(DEEP_READY): pyproject.toml papers/pyproject.toml
 	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of $(RUNS_LOCK) could be had") >&2; exit 1; }
 	$(INSTALL) --no-deps --no-build-isolation -e . -e ./papers
 	$(@D)/bin/python -m compileall -qq -j 0 $(@D)/lib src || true  # on all cores, as pip does not
-	$(@D)/bin/python -m doctest src/dpnoise/learn/cd.py  # compiles the kernel of the descents, which is kept
+	$(@D)/bin/python -c 'import doctest; from dpnoise.learn import cd; doctest.testmod(cd)'  # compiles the kernel of the descents, which is kept
 	touch $@
 
 $(RUNS): $(RUNS_LOCK)
