@@ -159,7 +159,7 @@ def _scale(axes: Axes, label: str) -> None:
     axes.set_xscale("log")
     left, right = axes.get_xlim()
     left, right = min(left, 0.45), max(right, 1.6)
-    left /= (right / left) ** 0.2
+    left /= (right / left) ** 0.45
     axes.set_xlim(left, right)
     _axis(axes, label, dense=20)
 
