@@ -28,7 +28,7 @@ _NO_SIGNATURE = (
 )
 
 
-@click.command()
+@options.command
 @click.argument("family", type=options.Name(options.FAMILIES), required=False)
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
 @option("--sensitivity", "S", "Largest change of the number.", NUMBER)
@@ -98,7 +98,7 @@ def audit(**given: Any) -> None:  # noqa: ANN401
         click.get_current_context().exit(REFUSED)
 
 
-@click.command()
+@options.command
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @options.json_option
 def verify(files: tuple[str, ...]) -> None:
@@ -127,7 +127,7 @@ def verify(files: tuple[str, ...]) -> None:
         click.get_current_context().exit(REFUSED)
 
 
-@click.command()
+@options.command
 def checker() -> None:
     """The independent checker of certificates, as a program of one file.
 

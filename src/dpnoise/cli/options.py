@@ -190,6 +190,9 @@ integer_option = flag(
     "Whether answers are integers, and so is what comes out. By default, with --counts, "
     "where that costs at most 1 % of the error.",
 )
+times_option = option(
+    "--times", "N", "Noise of N releases that keep epsilon and delta together.", WHOLE
+)
 certificate_option = option("--certificate", "FILE", "Write one, which dpnoise verify confirms.")
 plot_option = option("--plot", "FILE", "Draw a figure: .png, .svg or .pdf.")
 
@@ -406,13 +409,13 @@ REFUSED = 2
 
 
 class Command(click.Command):
-    """A command that names all of its arguments that are missing or wrong, not the first only."""
+    """A command that refuses an option given twice, and names all arguments that are wrong."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Remaining arguments; UsageError with the problems of all parameters."""
         given = list(args)
         try:
-            return super().parse_args(ctx, args)
+            found = super().parse_args(ctx, args)
         except click.BadParameter:
             values, _, order = self.make_parser(ctx).parse_args(given)
             problems = []
@@ -422,6 +425,17 @@ class Command(click.Command):
                 except click.BadParameter as error:
                     problems.append(error.format_message().removesuffix("."))
             raise click.UsageError("; ".join(problems), ctx) from None
+        order = self.make_parser(ctx).parse_args(given)[2]
+        twice = [max(one.opts, key=len) for one in dict.fromkeys(order) if order.count(one) > 1]
+        if twice and not ctx.resilient_parsing:  # of a completion
+            message = f"{', '.join(twice)}: expected once, got it more often"
+            raise click.UsageError(message, ctx)
+        return found
+
+
+def command(function: Callable[..., Any]) -> click.Command:
+    """A function as a command that refuses options that are given twice."""
+    return click.command(cls=Command)(function)
 
 
 class Program(click.Group):

@@ -328,7 +328,9 @@ def read_request(  # noqa: PLR0917  (all that `best` and `compare` are asked for
         read_parts(problems, ball)
     elif ball is not None and known and integer:
         expected = "whole numbers of moderate size (2^20) for integers"
-        problems.require(ball.is_whole, "entries of W", expected, "others")
+        got = "entries that are not whole, or larger ones"
+        if not ball.is_whole:
+            problems.add(f"W: expected {expected}, got {got}")
     good = is_integer(times) and 1 <= times <= _MOST_TIMES
     problems.require(good, "times", f"a whole number from 1 to {_MOST_TIMES:g}", times)
     problems.raise_if_any()

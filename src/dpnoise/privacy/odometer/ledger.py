@@ -478,7 +478,9 @@ def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str
     try:
         found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)  # type: ignore[arg-type]
     except (ValueError, RecursionError, TypeError) as error:
-        problems.add(f"text: expected the JSON of Budget.to_json, got an error: {error}")
+        problems.add(
+            f"text: expected a ledger in JSON, as to_json writes it, got an error: {error}"
+        )
         return {}
     old = isinstance(found, dict) and "digest" not in found
     concentrated = isinstance(found, dict) and found.get("account") == CONCENTRATED_ACCOUNT
