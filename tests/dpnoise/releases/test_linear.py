@@ -131,6 +131,9 @@ def test_a_release_is_charged_once_and_bad_ones_not_at_all():
     released = release.workload(x, found, budget=budget, label="tables")
     assert released.promise == found.promise
     assert released.label == "tables"
+    statement = " ".join(released.statement().split())
+    assert f"e to the power of epsilon = {found.epsilon:g}." in statement
+    assert f"{len(released.value)} numbers named 'tables' (noise: {found.name}, " in statement
     with pytest.raises(BudgetExceededError):
         release.workload(x, found, budget=budget)
 
@@ -208,7 +211,7 @@ def test_whole_answers_of_the_best_gaussian_noise_are_rounded():
 
 
 def test_whole_answers_need_a_matrix_of_whole_numbers():
-    with pytest.raises(ValueError, match="entries of W: expected whole numbers"):
+    with pytest.raises(ValueError, match="entries of W: expected whole numbers .* got fractions"):
         best(Workload([[0.5, 1.0]], **ADDED), epsilon=1.0, integer=True)
 
 
