@@ -129,6 +129,7 @@ def best(exhaustive: bool, certificate: str | None, **given: Any) -> None:  # no
         ("variance", f"{found.variance:.4g}, mean over {ball.dimension} coordinates"),
         *([(asked, f"{found.error:.4g}, expected")] if asked else []),
         (f"{100.0 * given['level']:.6g} % within", far),
+        *([("epsilon", repr(found.epsilon))] if given["within"] is not None else []),
         ("delta", f"at most {upper(found.delta)}, certified"),
         ("floor", f"{found.request.floor_words} {options.lower(found.floor)}{ratio}"),
         ("promise", found.promise),
@@ -198,7 +199,7 @@ _change_option = option(
 @click.argument("family", type=Name(options.FAMILIES))
 @options.budget_options
 @_change_option
-@option("--dimension", "K", "Number of coordinates.", WHOLE, default=1)
+@option("--dimension", "K", "How many numbers there are.", WHOLE, default=1)
 @options.choice("--method", options.METHODS)
 @options.certificate_option
 @options.json_option
@@ -288,11 +289,11 @@ def allocate(file: str, output: str | None, **given: Any) -> None:  # noqa: ANN4
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
 @_change_option
 @option("--copies", "K", "How many coordinates or queries have this noise.", WHOLE, default=1)
-@option("--epsilon", "E[,E...]", f"Where to give delta; {_EPSILONS} by default.")
+@option("--epsilon", "E[,E...]", f"Epsilons to show delta at; {_EPSILONS} by default.")
 @option(
     "--delta",
     "D",
-    "Where to give epsilon instead.",
+    "Show epsilon at this delta instead.",
     options.Number(low=0.0, high=1.0, open_high=True),
 )
 @options.relation_option

@@ -33,7 +33,10 @@ _NO_SIGNATURE = (
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
 @option("--sensitivity", "S", "Largest change of the number.", NUMBER)
 @option(
-    "--outputs", "FIRST.csv SECOND.csv", "Of any sampler on two neighbours, one a row.", nargs=2
+    "--outputs",
+    "FIRST.csv SECOND.csv",
+    "Outputs of any sampler on two neighbouring inputs, one a row.",
+    nargs=2,
 )
 @option("--epsilon", "E", "The claimed epsilon.", NUMBER)
 @option("--delta", "D", "The claimed delta; 0 by default.", NUMBER)

@@ -211,7 +211,7 @@ def test_whole_answers_of_the_best_gaussian_noise_are_rounded():
 
 
 def test_whole_answers_need_a_matrix_of_whole_numbers():
-    with pytest.raises(ValueError, match="entries of W: expected whole numbers .* got fractions"):
+    with pytest.raises(ValueError, match=r"entries of W: expected whole numbers .* got fractions"):
         best(Workload([[0.5, 1.0]], **ADDED), epsilon=1.0, integer=True)
 
 
