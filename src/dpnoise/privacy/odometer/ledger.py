@@ -125,6 +125,10 @@ class Ledger:
     stated: Stated | None = None
     counted_as: str = field(default="", compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Fields and known sums, in a dict of their own: other threads may add sums meanwhile."""
+        return self.__dict__.copy()
+
     def plus(self, other: Ledger, times: int) -> Ledger:
         """The ledger with `times` releases of another one, which has the same relation.
 
