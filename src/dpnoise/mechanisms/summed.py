@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, WordArray
     from dpnoise.joint.base import Seed, Size
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
@@ -75,10 +75,11 @@ class SummedNoise(VectorNoise, EqualByValue):
         """The number K of answers."""
         return int(self.workload.dimension)
 
-    @property
+    @cached_property
     def whole(self) -> bool:  # type: ignore[override]  # of most noise by its class
-        """Whether the noise of the cells is on the integers, where W has whole numbers."""
-        return bool(self.inner.whole)
+        """Whether the noise of the cells is on the integers and W has whole numbers."""
+        data = self.workload.questions.data
+        return bool(self.inner.whole and np.all(data == np.rint(data)))
 
     @property
     def _counted(self) -> Any:  # noqa: ANN401
@@ -121,10 +122,11 @@ class SummedNoise(VectorNoise, EqualByValue):
         """What one release costs a `Budget`: what it costs for the cells."""
         return ledger_in(self.inner, self.cells_of(ball))
 
-    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
         lead, rng = draws(self, size, random_state)
-        return self.answers(np.asarray(self.inner.rvs(lead, rng)))
+        found = self.answers(np.asarray(self.inner.rvs(lead, rng)))
+        return np.rint(found).astype(np.int64) if self.whole else found
 
     def answers(self, cells: Array) -> Array:
         """W x for tables of cells, shape (..., n); the result has shape (..., K)."""

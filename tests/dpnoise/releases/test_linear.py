@@ -218,6 +218,9 @@ def test_the_floor_of_whole_answers_lies_below_noise_that_hides_one_change_alone
     found = compare(Workload([[5.0]], **ADDED), epsilon=1.0, integer=True)
     alone = 25.0 * DiscreteLaplace(1.0).var()
     assert found["discrete cells, summed"].variance == pytest.approx(alone)
+    drawn = found["discrete cells, summed"].noise.rvs(9, 1)
+    assert drawn.dtype == np.int64
+    assert np.all(drawn % 5 == 0)
     assert alone < best(L2(5.0, of=1, **ADDED), epsilon=1.0, integer=True).variance
     assert 0.99 * alone < found.floor <= alone * (1.0 + 1e-12)
 
