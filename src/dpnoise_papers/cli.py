@@ -178,7 +178,7 @@ def data_add(file: str, name: str, target: str, **places: str) -> int:
 @config.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def config_check(files: tuple[str, ...]) -> int:
-    """Validate config files, later ones over earlier ones."""
+    """Validate config files: config.yaml first, then those that lie over it."""
     from dpnoise_papers.config import load
 
     load(*files)

@@ -167,8 +167,8 @@ def _drawn(
     """Curves to draw, by mechanism and method, with their keywords and entries in the legend.
 
     Methods of one mechanism that agree to `SAME` wherever both have noise share the curve of the
-    one that has noise at most epsilons, the paper's before ours. A search box that holds no
-    private noise at all has no curve.
+    one that has noise at most epsilons, the paper's before ours, and then the exact one. A search
+    box that holds no private noise at all has no curve.
     """
     drawn: dict[tuple[str, str], dict[str, Any]] = {}
     for mechanism, of_one in table.groupby("mechanism", sort=False):
@@ -178,12 +178,13 @@ def _drawn(
         ours = {one for one in known if paper is not None and (name, one) not in paper}
         names = {one: METHODS[one] + "*" * (one in ours) for one in known}
         groups: dict[str, list[str]] = {}
-        for one in sorted(known, key=lambda one: (-variances[one].count(), one in ours)):
+        order = {one: (-variances[one].count(), one in ours, one != "exact") for one in known}
+        for one in sorted(known, key=order.__getitem__):
             near = ((variances[one] / variances[of] - 1.0).abs().max() <= SAME for of in groups)
             of = next((of for of, agrees in zip(groups, near, strict=True) if agrees), one)
             groups.setdefault(of, []).append(one)
         for of, methods in groups.items():
-            told = ": " + ", ".join(names[one] for one in methods)
+            told = ": " + "; ".join(names[one] for one in methods)
             if len(groups) == 1 and of != "infimum":  # the mechanism's name is enough
                 told = "*" * (of in ours)
             drawn[name, of] = {

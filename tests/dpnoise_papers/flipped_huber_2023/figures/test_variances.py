@@ -69,10 +69,18 @@ def test_methods_that_agree_everywhere_share_a_curve(table, factor, curves):
     near.loc[near.index[-1], "variance"] *= factor
     figure = variances(pd.concat([table, near.iloc[1:]]))
     words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert ("flipped Huber: exact, in the search box" in words) == (curves == 1)
+    assert ("flipped Huber: exact; in the search box" in words) == (curves == 1)
     assert sum(word.startswith("flipped Huber") for word in words) == 1 + curves
     longest = {line.get_label(): len(line.get_xdata()) for line in figure.axes[0].get_lines()}
     assert max(n for label, n in longest.items() if "exact" in label) == len(EPSILONS)
+
+
+def test_a_shared_curve_is_the_exact_one(table):
+    exact = (table["mechanism"] == "flipped-huber") & (table["method"] == "exact")
+    near = table[exact].assign(method="grid", variance=table.loc[exact, "variance"] * 1.01)
+    lines = curves(variances(pd.concat([near, table])).axes[0])
+    drawn = lines["flipped Huber: exact; the paper's grid"].get_ydata()
+    assert list(drawn) == list(table.loc[exact, "variance"][: len(drawn)])
 
 
 def test_a_box_without_private_noise_has_no_entry_in_the_legend(table):
