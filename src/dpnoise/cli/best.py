@@ -34,7 +34,7 @@ _request_options = options.together(
     ),
     option("--family", None, "Mechanisms of this family only.", Name(options.METHOD_FAMILIES)),
     options.integer_option,
-    option("--times", "N", "Noise of N releases that keep it together.", WHOLE),
+    options.times_option,
 )
 
 
@@ -83,17 +83,22 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
     """Notes on mechanisms that are not in the answer, by the reason."""
     notes = []
     for reason in dict.fromkeys(reasons.values()):
-        names = ", ".join(name for name, why in reasons.items() if why == reason)
+        names = "; ".join(name for name, why in reasons.items() if why == reason)
         notes.append(f"left out: {names} ({reason.replace('exhaustive=True', '--exhaustive')})")
     return notes
 
 
-@click.command()
+@options.command
 @_request_options
 @flag("--exhaustive", "Also mechanisms that take a second or more.")
-@option("--within", "T", "In the place of --epsilon: the least one for numbers within T.", NUMBER)
+@option("--within", "T", "Find the least epsilon that keeps each number within T.", NUMBER)
 @option(
-    "--level", "P", "Of --within, and of what is shown.", NUMBER, default=0.95, show_default=True
+    "--level",
+    "P",
+    "Probability of 'within', between 0 and 1.",
+    NUMBER,
+    default=0.95,
+    show_default=True,
 )
 @flag("--simultaneous", "With --within: all numbers together.")
 @options.certificate_option
@@ -124,6 +129,7 @@ def best(exhaustive: bool, certificate: str | None, **given: Any) -> None:  # no
         ("variance", f"{found.variance:.4g}, mean over {ball.dimension} coordinates"),
         *([(asked, f"{found.error:.4g}, expected")] if asked else []),
         (f"{100.0 * given['level']:.6g} % within", far),
+        *([("epsilon", repr(found.epsilon))] if given["within"] is not None else []),
         ("delta", f"at most {upper(found.delta)}, certified"),
         ("floor", f"{found.request.floor_words} {options.lower(found.floor)}{ratio}"),
         ("promise", found.promise),
@@ -140,7 +146,7 @@ def best(exhaustive: bool, certificate: str | None, **given: Any) -> None:  # no
     show(title, rows, _left_out(found.left_out), data)
 
 
-@click.command()
+@options.command
 @_request_options
 @click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
 @options.plot_option
@@ -189,11 +195,11 @@ _change_option = option(
 )
 
 
-@click.command()
+@options.command
 @click.argument("family", type=Name(options.FAMILIES))
 @options.budget_options
 @_change_option
-@option("--dimension", "K", "Number of coordinates.", WHOLE, default=1)
+@option("--dimension", "K", "How many numbers there are.", WHOLE, default=1)
 @options.choice("--method", options.METHODS)
 @options.certificate_option
 @options.json_option
@@ -238,7 +244,7 @@ def calibrate(family: str, certificate: str | None, **given: Any) -> None:  # no
     show(title, rows, [], data)
 
 
-@click.command()
+@options.command
 @click.argument("file", metavar="FILE.csv", type=click.Path())
 @options.budget_options
 @options.choice("--noise", options.ALLOCATED)
@@ -278,16 +284,16 @@ def allocate(file: str, output: str | None, **given: Any) -> None:  # noqa: ANN4
     show(title, rows, [f"promise: {data['promise']}"], data, header=header)
 
 
-@click.command()
+@options.command
 @click.argument("family", type=Name(options.FAMILIES))
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
 @_change_option
 @option("--copies", "K", "How many coordinates or queries have this noise.", WHOLE, default=1)
-@option("--epsilon", "E[,E...]", f"Where to give delta; {_EPSILONS} by default.")
+@option("--epsilon", "E[,E...]", f"Epsilons to show delta at; {_EPSILONS} by default.")
 @option(
     "--delta",
     "D",
-    "Where to give epsilon instead.",
+    "Show epsilon at this delta instead.",
     options.Number(low=0.0, high=1.0, open_high=True),
 )
 @options.relation_option

@@ -28,12 +28,15 @@ _NO_SIGNATURE = (
 )
 
 
-@click.command()
+@options.command
 @click.argument("family", type=options.Name(options.FAMILIES), required=False)
 @click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
 @option("--sensitivity", "S", "Largest change of the number.", NUMBER)
 @option(
-    "--outputs", "FIRST.csv SECOND.csv", "Of any sampler on two neighbours, one a row.", nargs=2
+    "--outputs",
+    "FIRST.csv SECOND.csv",
+    "Outputs of any sampler on two neighbouring inputs, one a row.",
+    nargs=2,
 )
 @option("--epsilon", "E", "The claimed epsilon.", NUMBER)
 @option("--delta", "D", "The claimed delta; 0 by default.", NUMBER)
@@ -98,7 +101,7 @@ def audit(**given: Any) -> None:  # noqa: ANN401
         click.get_current_context().exit(REFUSED)
 
 
-@click.command()
+@options.command
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @options.json_option
 def verify(files: tuple[str, ...]) -> None:
@@ -127,7 +130,7 @@ def verify(files: tuple[str, ...]) -> None:
         click.get_current_context().exit(REFUSED)
 
 
-@click.command()
+@options.command
 def checker() -> None:
     """The independent checker of certificates, as a program of one file.
 

@@ -154,12 +154,12 @@ sensitivity_options = together(
     option("--counts", "M", "A person adds to at most M of K counts.", COUNT),
     flag("--exactly", "With --counts: everybody is in exactly M counts."),
     flag("--amounts", "With --counts: a person adds any amount up to C, not whole numbers."),
-    option("--at-most", "M", "At most M of K coordinates change.", COUNT),
-    option("--of", "K", "Number of coordinates.", COUNT),
+    option("--at-most", "M", "A person changes at most M of K numbers, up or down.", COUNT),
+    option("--of", "K", "How many numbers there are.", COUNT),
     option("--each", "C", "With --counts or --at-most: each by at most C (1).", NUMBER),
     option("--l1", "R", "Largest l1 norm of the change.", NUMBER),
     option("--l2", "R", "Largest l2 norm of the change.", NUMBER),
-    option("--linf", "R", "Largest change of any coordinate.", NUMBER),
+    option("--linf", "R", "Largest change of any number.", NUMBER),
 )
 relation_option = option(
     "--relation",
@@ -169,8 +169,8 @@ relation_option = option(
     Name(RELATIONS),
 )
 budget_options = together(
-    option("--epsilon", "E", "From 0 to 1e4.", NUMBER),
-    option("--delta", "D", "Below 1; 0 by default.", NUMBER, default=0.0),
+    option("--epsilon", "E", "Of the guarantee, from 0 to 1e4.", NUMBER),
+    option("--delta", "D", "Of the guarantee, below 1; 0 by default.", NUMBER, default=0.0),
     relation_option,
 )
 FILE = ("header", "column", "names")  # names of the next
@@ -187,8 +187,11 @@ json_option = flag(
 )
 integer_option = flag(
     "--integer/--no-integer",
-    "Whether answers are integers, and so is what comes out. By default, with --counts, "
-    "where that costs at most 1 % of the error.",
+    "Answers in whole numbers, or real ones. By default whole ones with --counts, where that "
+    "costs at most 1 % of the error, and else real ones.",
+)
+times_option = option(
+    "--times", "N", "Noise of N releases that keep epsilon and delta together.", WHOLE
 )
 certificate_option = option("--certificate", "FILE", "Write one, which dpnoise verify confirms.")
 plot_option = option("--plot", "FILE", "Draw a figure: .png, .svg or .pdf.")
@@ -406,13 +409,13 @@ REFUSED = 2
 
 
 class Command(click.Command):
-    """A command that names all of its arguments that are missing or wrong, not the first only."""
+    """A command that refuses an option given twice, and names all arguments that are wrong."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Remaining arguments; UsageError with the problems of all parameters."""
         given = list(args)
         try:
-            return super().parse_args(ctx, args)
+            found = super().parse_args(ctx, args)
         except click.BadParameter:
             values, _, order = self.make_parser(ctx).parse_args(given)
             problems = []
@@ -422,6 +425,17 @@ class Command(click.Command):
                 except click.BadParameter as error:
                     problems.append(error.format_message().removesuffix("."))
             raise click.UsageError("; ".join(problems), ctx) from None
+        order = self.make_parser(ctx).parse_args(given)[2]
+        twice = [max(one.opts, key=len) for one in dict.fromkeys(order) if order.count(one) > 1]
+        if twice and not ctx.resilient_parsing:  # of a completion
+            message = f"{', '.join(twice)}: expected once, got it more often"
+            raise click.UsageError(message, ctx)
+        return found
+
+
+def command(function: Callable[..., Any]) -> click.Command:
+    """A function as a command that refuses options that are given twice."""
+    return click.command(cls=Command)(function)
 
 
 class Program(click.Group):

@@ -26,12 +26,13 @@ _AGAIN = "another release of the same values spends epsilon and delta once more"
 _GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole numbers"
 
 
-@click.command()
+@options.command
 @click.argument("file", metavar="FILE.csv", type=click.Path())
 @options.sensitivity_options
 @options.budget_options
 @option("-o --output", "FILE", "Write names and values as CSV; needed.")
 @options.integer_option
+@options.times_option
 @options.certificate_option
 @option("--budget ledger", "FILE", "Charge the ledger that dpnoise budget wrote.")
 @option("--label", "TEXT", "What the ledger calls the release.", default="")
@@ -45,8 +46,10 @@ def release(file: str, **given: Any) -> None:  # noqa: ANN401
     standard input. The noise is what `dpnoise best` finds for the sensitivity of all of them
     together. Each release of the same values spends its epsilon and delta again; with --budget the
     ledger is charged before anything is drawn, and a release that it does not allow is refused.
-    With --counts and with --integer the values are whole numbers; what is released, too, with
-    --integer always and with --counts where that costs at most 1 % of the error.
+    With --times N the noise is for N releases like this one, which keep epsilon and delta together;
+    the ledger is charged for this one. With --counts and with --integer the values are whole
+    numbers; what is released, too, with --integer always and with --counts where that costs at most
+    1 % of the error.
 
     Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --relation add-remove -o noisy.csv
     """
@@ -68,7 +71,8 @@ def release(file: str, **given: Any) -> None:  # noqa: ANN401
             f"sensitivity: expected that of the {len(values)} rows of {shown(file)}, "
             f"got that of {ball.dimension} coordinates"
         )
-    options.read_budget(given["epsilon"], given["delta"], given["relation"])
+    unread = options.RELATIONS[0] if ledger and budget is None else None  # the ledger has it
+    options.read_budget(given["epsilon"], given["delta"], given["relation"] or unread)
     if integer or (integer is None and ball is not None and ball.is_whole):
         from dpnoise.privacy.integer_points import read_parts
 
@@ -76,7 +80,8 @@ def release(file: str, **given: Any) -> None:  # noqa: ANN401
             read_parts(wrong, ball)
         bad = sum(not value.is_integer() for value in values)
         if bad:  # no value is shown
-            wrong.add(f"values: expected integers with --integer, got {bad} that are not")
+            flag = "--integer" if integer else "--counts (--no-integer takes others)"
+            wrong.add(f"values: expected integers with {flag}, got {bad} that are not")
     replaced = _check_targets(file, targets, ledger, force=given["force"])
     wrong.raise_if_any()
     assert output is not None  # noqa: S101
@@ -84,7 +89,9 @@ def release(file: str, **given: Any) -> None:  # noqa: ANN401
     from dpnoise.mechanisms.compare import best
     from dpnoise.releases.release import release as draw
 
-    found = best(ball, epsilon=given["epsilon"], delta=given["delta"], integer=integer)
+    times = given["times"] or 1
+    asked = {name: given[name] for name in ("epsilon", "delta")}
+    found = best(ball, **asked, integer=integer, times=times)
     texts = {certificate: certify(found).to_json()} if certificate else {}
     noisy = draw(values, found, budget=budget, label=label).value.tolist()
     text = io.StringIO(newline="")
@@ -101,7 +108,7 @@ def release(file: str, **given: Any) -> None:  # noqa: ANN401
         *([("budget", state_of(budget))] if budget is not None else []),
         *([("replaced", f"{' and '.join(replaced)}: {_AGAIN}")] if replaced else []),
     ]
-    request = {name: given[name] for name in ("epsilon", "delta", "relation")}
+    request = {**asked, "relation": given["relation"], "times": times}
     data = {
         "request": {"file": file, "sensitivity": ball, **request, "integer": found.whole},
         "columns": columns,
@@ -180,7 +187,7 @@ def open_budget(path: str) -> Any:  # noqa: ANN401
     try:
         return Budget.open(path)
     except (ValueError, RuntimeError) as error:
-        return problems().add(str(error))
+        return problems().add(f"{shown(path)}: {error}")
 
 
 def state_of(budget: Budget) -> str:
@@ -194,13 +201,20 @@ def state_of(budget: Budget) -> str:
     )
 
 
-@click.command()
+@options.command
 @click.argument("ledger", metavar="LEDGER.json", type=click.Path())
 @option("--epsilon", "E", "Of a new budget, from 0 to 1e4.", NUMBER)
 @option("--delta", "D", "Of a new budget, below 1; 0 by default.", NUMBER)
 @options.relation_option
+@options.flag("--statement", "Print the page for the privacy officer.")
 @options.json_option
-def budget(ledger: str, epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
+def budget(
+    ledger: str,
+    epsilon: Any,  # noqa: ANN401
+    delta: Any,  # noqa: ANN401
+    relation: str | None,
+    statement: bool,
+) -> None:
     """What was released under a budget, and what is left of it.
 
     With --epsilon a new budget is written, to a file that is not there yet. `dpnoise release
@@ -228,6 +242,10 @@ def budget(ledger: str, epsilon: Any, delta: Any, relation: str | None) -> None:
     rows = [[shorten(f"{x}", _SHOWN, placeholder=" ...") for x in one.values()] for one in entries]
     data = {name: getattr(found, name) for name in ("epsilon", "delta", "relation", "adaptive")}
     data |= {"entries": entries, "spent": found.epsilon_of(), "left": found.remaining()}
+    if statement:
+        data["statement"] = str(found.statement())
+        show(data["statement"], [], [], data)
+        return
     title = f"budget of {ledger}: epsilon = {found.epsilon!r}, delta = {found.delta!r}"
     title += f", {found.relation}" if found.relation else ""
     show(title, rows, [state_of(found)], data, header=names)

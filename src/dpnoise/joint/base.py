@@ -48,7 +48,8 @@ DRAWS = 2**18
 _SURELY = math.log(1e9)  # less the log of the probability that a sample is far off
 _SEED = 20231
 _MOST_ENTRIES = 2**23  # of one sample
-_MANY_ABOVE = 100  # draws, of which the quantile is known to a few percent
+MANY_ABOVE = 100  # draws, of which the quantile is known to a few percent
+_LIGHT, _HALVINGS = 1e-24, 60  # weight of a layer that counts as beyond; of a search
 ROUNDED_UP = 1.0 + 2.0**-40  # times a quantile, for its rounding
 
 
@@ -81,10 +82,40 @@ def estimated_quantile(draws: Array, level: float) -> float:
     Of log-concave noise the logarithm of P(|X_i| > h) is concave in h, and 0 at h = 0, so that h
     grows at most like the logarithm of this probability.
     """
-    seen = 1.0 - _MANY_ABOVE / draws.size
+    seen = 1.0 - MANY_ABOVE / draws.size
     if level <= seen:
         return float(np.quantile(draws, level))
     return float(np.quantile(draws, seen)) * (math.log1p(-level) / math.log1p(-seen))
+
+
+def mixed_quantile(
+    draws: Array, level: float, radii: Array, weights: Array, largest: float
+) -> float:
+    """Quantile of some T |Z_i|, T one of `radii`, from draws of |Z_i|, which is log-concave.
+
+    P(|Z_i| > u) beyond the draws is at most what a concave logarithm allows, and 0 at the largest.
+    """
+    draws = np.sort(draws, axis=None)
+    last = 1.0 - MANY_ABOVE / draws.size
+    seen, rare = float(np.quantile(draws, last)), math.log1p(-last)
+    some = weights > _LIGHT
+    radii, weights, lost = radii[some], weights[some], float(np.sum(weights[~some]))
+
+    def above(h: float) -> float:
+        u = h / radii
+        share = 1.0 - np.searchsorted(draws, u, side="right") / draws.size
+        beyond = np.where(u < largest, np.exp(rare * np.maximum(u / seen, 1.0)), 0.0)
+        return float(weights @ np.where(u < seen, share, beyond)) + lost
+
+    low, high = 0.0, largest * float(radii[-1])
+    # ends: each try doubles it, and all is above 0
+    while above(high) > 1.0 - level:
+        low, high = high, 2.0 * high
+    # ends: the larger one is returned
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if above(middle) > 1.0 - level else (low, middle)
+    return high
 
 
 def upper_quantile(draws: Array, level: float, rows: int) -> float:
@@ -277,21 +308,33 @@ class JointNoise(RealVectorNoise):
 
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, from a sample, to about 0.5 %; shape (K,)."""
+        return self._widths(self._rows, lambda x, _: estimated_quantile(x, level))
+
+    @property
+    def _rows(self) -> int:
+        """How many rows have `DRAWS` numbers of each kind."""
         kinds = self.kinds[self.var() > 0.0].tolist()
-        fewest = min(map(kinds.count, set(kinds) - {-1}))
-        return self._widths(-(-DRAWS // fewest), lambda x, _: estimated_quantile(x, level))
+        return -(-DRAWS // min(map(kinds.count, set(kinds) - {-1})))
 
     def upper_half_width(self, level: float) -> Array:
         """Upper bounds on the half-widths, from a sample of more rows, shape (K,)."""
         return self._widths(DRAWS // 4, lambda x, rows: upper_quantile(x, level, rows))
 
-    def _widths(self, most: int, quantile: Callable[[Array, int], float]) -> Array:
-        """A quantile of |X_i| by kind, from a sample of at most `most` rows, shape (K,)."""
+    def _widths(
+        self,
+        most: int,
+        quantile: Callable[[Array, int], float],
+        draw: Callable[..., Array] | None = None,
+    ) -> Array:
+        """A quantile of |X_i| by kind, from a sample of at most `most` rows, shape (K,).
+
+        `draw` is another sample than that of X, in the units of X.
+        """
         sigma = np.sqrt(self.var())
         kinds = np.where(sigma > 0.0, self.kinds, -1)
         width = np.zeros(sigma.size)
         rows = min(most, max(_MOST_ENTRIES // self.dimension, 2**8))
-        x = np.abs(self.rvs(rows, _SEED))
+        x = np.abs((draw or self.rvs)(rows, _SEED))
         for kind in set(kinds.tolist()) - {-1}:
             some = np.flatnonzero(kinds == kind)
             width[some] = sigma[some] * quantile(x[:, some] / sigma[some], rows)

@@ -32,7 +32,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, check_factor
-from dpnoise.joint.base import JointNoise, check_ball
+from dpnoise.joint.base import ROUNDED_UP, JointNoise, check_ball, mixed_quantile
 from dpnoise.joint.profile import Uncovered, radial_delta_bounds
 from dpnoise.noise.exact import as_double, as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
@@ -240,6 +240,7 @@ def k_norm_noise(ball: Sensitivity, epsilon: float) -> RadialNoise:
 
 LARGEST_EPSILON = 700.0
 _MOST_STEPS = 2**21
+_FLAT = 0.05  # epsilon below which the tail is log-concave up to a factor exp(epsilon)
 
 
 def steps_needed(dimension: int, epsilon: float) -> float:
@@ -339,6 +340,22 @@ class NormStaircase(JointNoise):
         total = np.cumsum(np.exp(logs))
         place = np.searchsorted(total, total[-1] * rng.uniform(size=size), side="right")
         return radii[np.minimum(place, radii.size - 1)]
+
+    def half_width(self, level: float = 0.95) -> Array:
+        """The h_i with P(|X_i| <= h_i) = level, from a sample of the set, to about 0.5 %; (K,).
+
+        The probabilities of the layers are exact: the density is not log-concave, and the largest
+        layers are rare.
+        """
+        if self.epsilon < _FLAT:
+            return super().half_width(level)
+        radii, logs = self._steps
+        some = self.ball.active
+        largest = ROUNDED_UP * float(np.max(self.ball.box[some] / self.std()[some]))
+        layers = radii, np.exp(logs), largest
+        return self._widths(
+            self._rows, lambda z, _: mixed_quantile(z, level, *layers), self.ball.sample
+        )
 
     def layer_moment(self, order: int) -> float:
         """E T^order."""

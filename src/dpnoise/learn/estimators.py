@@ -184,8 +184,11 @@ class PrivateDescent(PrivateFit, BaseEstimator):
                 self._warn_of_small_budget(size, features + centred, stacklevel=4)
             warn_behind_leaks(self, stacklevel=5)
             warn_of_repeated_fits(self, stacklevel=5)
-        asked = (loss, self.penalty, self.strength, centred, ranges, scales, target)
-        problems_of = [bounded_problem(X, y, usable, *asked) for y in targets]
+        asked: dict[str, Any] = {
+            "loss": loss, "penalty": self.penalty, "strength": self.strength,
+            "intercept": centred, "ranges": ranges, "scales": scales, "target": target,
+        }  # fmt: skip
+        problems_of = [bounded_problem(X, y, usable, **asked) for y in targets]
         problem = problems_of[0]  # what follows depends on what they share
         # C_i = clip sqrt(M_i) of the squared loss, so that 1 clips no gradient at zero weights
         level = clip * math.sqrt(problem.smoothness.sum()) * (2.0 if loss == "logistic" else 1.0)

@@ -318,10 +318,11 @@ class PublicRange:
         return np.clip((values - self.centre) / self.half, -1.0, 1.0)
 
 
-def bounded_problem(  # noqa: PLR0917
+def bounded_problem(
     X: Array,
     y: Array,
     usable: NDArray[np.bool_],
+    *,
     loss: str,
     penalty: str,
     strength: float,

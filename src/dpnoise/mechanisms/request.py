@@ -326,9 +326,9 @@ def read_request(  # noqa: PLR0917  (all that `best` and `compare` are asked for
     problems.require(known, "integer", "None, True or False", integer)
     if ball is not None and known and integer and ball.preimage is None:
         read_parts(problems, ball)
-    elif ball is not None and known and integer:
+    elif ball is not None and known and integer and not ball.is_whole:
         expected = "whole numbers of moderate size (2^20) for integers"
-        problems.require(ball.is_whole, "entries of W", expected, "others")
+        problems.add(f"entries of W: expected {expected}, got fractions or larger numbers")
     good = is_integer(times) and 1 <= times <= _MOST_TIMES
     problems.require(good, "times", f"a whole number from 1 to {_MOST_TIMES:g}", times)
     problems.raise_if_any()

@@ -20,11 +20,18 @@ import numpy as np
 
 from dpnoise._results import EqualByValue
 from dpnoise._validation import draws
-from dpnoise.joint.base import ROUNDED_UP, VectorNoise, estimated_quantile, upper_quantile
+from dpnoise.joint.base import (
+    MANY_ABOVE,
+    ROUNDED_UP,
+    VectorNoise,
+    estimated_quantile,
+    upper_quantile,
+)
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.request import Found, Request
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace
 from dpnoise.optimality.factorisation import factorisation_of, noise_axes
 from dpnoise.privacy.accounts import Bounds, bounds, loss_in
 from dpnoise.privacy.gaussian import gaussian_sigma
@@ -37,13 +44,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, WordArray
     from dpnoise.joint.base import Seed, Size
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
 _OUTWARD = 1.0 + 2.0**-35  # more than the rounding of the account
 _SEED, _ENTRIES, _FEWEST, _MOST = 20231, 2**23, 2**8, 2**14
+# Of Chernoff's inequality, over the largest t.
+_TILTS = np.concatenate([np.geomspace(0.01, 0.5, 12), 1.0 - np.geomspace(0.003, 0.45, 14)])
+_FAR_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +85,11 @@ class SummedNoise(VectorNoise, EqualByValue):
         """The number K of answers."""
         return int(self.workload.dimension)
 
-    @property
+    @cached_property
     def whole(self) -> bool:  # type: ignore[override]  # of most noise by its class
-        """Whether the noise of the cells is on the integers, where W has whole numbers."""
-        return bool(self.inner.whole)
+        """Whether the noise of the cells is on the integers and W has whole numbers."""
+        data = self.workload.questions.data
+        return bool(self.inner.whole and np.all(data == np.rint(data)))
 
     @property
     def _counted(self) -> Any:  # noqa: ANN401
@@ -121,10 +132,11 @@ class SummedNoise(VectorNoise, EqualByValue):
         """What one release costs a `Budget`: what it costs for the cells."""
         return ledger_in(self.inner, self.cells_of(ball))
 
-    def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
         lead, rng = draws(self, size, random_state)
-        return self.answers(np.asarray(self.inner.rvs(lead, rng)))
+        found = self.answers(np.asarray(self.inner.rvs(lead, rng)))
+        return np.rint(found).astype(np.int64) if self.whole else found
 
     def answers(self, cells: Array) -> Array:
         """W x for tables of cells, shape (..., n); the result has shape (..., K)."""
@@ -165,8 +177,43 @@ class SummedNoise(VectorNoise, EqualByValue):
         """The h_i with P(|X_i| <= h_i) = level, (K,); from a sample unless Gaussian."""
         if self._is_normal:
             return float(Gaussian(1.0).isf(0.5 * (1.0 - level))) * np.sqrt(self.var())
+        kinds = set(map(type, self.inner.noises)) if self.whole else set()
+        known = kinds in ({DiscreteGaussian}, {DiscreteLaplace})
+        if known and level > 1.0 - MANY_ABOVE / self._rows:
+            return self._far(level)
         found = self._by_sample(lambda x: np.array([estimated_quantile(one, level) for one in x.T]))
         return np.ceil(found) if self.whole else found
+
+    def _far(self, level: float) -> Array:
+        """Half-widths of integers that hardly a draw is beyond, or upper bounds, shape (K,).
+
+        Those of one cell are known. For sums it is Chernoff's inequality, P(|X| >= x) <= 2 E exp(t
+        X - t x). Discrete Gaussian noise has E exp(t N) <= exp(sigma^2 t^2 / 2) (Canonne, Kamath &
+        Steinke 2020).
+        """
+        W, noises = abs(self.workload.questions), self.inner.noises
+        rest = math.log(2.0) - math.log1p(-level)
+        if isinstance(noises[0], DiscreteGaussian):
+            square = np.array([one.sigma for one in noises]) ** 2
+            ends = np.sqrt(2.0 * rest * ((W * W) @ square))
+        else:
+            ends = np.full(self.dimension, math.inf)
+            beta = np.array([one.beta for one in noises])
+            entries = W.multiply(beta).tocsr()  # in units of 1 / beta
+            row = np.repeat(np.arange(self.dimension), np.diff(entries.indptr))
+            widest = entries.max(axis=1).toarray().ravel()
+            each, inverse = entries.data / widest[row], 1.0 / beta[entries.indices]
+            for share in _TILTS.tolist():
+                up = -np.expm1((share * each - 1.0) * inverse)
+                down = -np.expm1((-share * each - 1.0) * inverse)
+                logs = 2.0 * np.log(-np.expm1(-inverse)) - np.log(up) - np.log(down)
+                total = np.bincount(row, logs, minlength=self.dimension)
+                ends = np.minimum(ends, (rest + total) * widest / share)
+        found = np.maximum(np.ceil(ends * (1.0 + _FAR_ROUNDING)) - 1.0, 0.0)
+        alone = np.flatnonzero(np.diff(W.indptr) == 1)  # of which the half-widths are known
+        at = W.indptr[alone]
+        found[alone] = W.data[at] * self.inner.half_width(level)[W.indices[at]]
+        return found
 
     def upper_half_width(self, level: float) -> Array:
         """Upper bounds on the half-widths, shape (K,)."""
@@ -178,8 +225,12 @@ class SummedNoise(VectorNoise, EqualByValue):
 
     def _by_sample(self, number: Callable[[Array], Array]) -> Array:
         """A number of |X_i| of each answer, from a sample with a fixed seed."""
-        rows = min(max(_ENTRIES // self.dimension, _FEWEST), _MOST)
-        return number(np.abs(self.rvs(rows, _SEED)))
+        return number(np.abs(self.rvs(self._rows, _SEED)))
+
+    @property
+    def _rows(self) -> int:
+        """How many vectors a sample has."""
+        return min(max(_ENTRIES // self.dimension, _FEWEST), _MOST)
 
 
 def workload_gaussian(request: Request) -> Found | None:

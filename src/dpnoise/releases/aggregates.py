@@ -138,7 +138,9 @@ def histogram(
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
-    grouping.refuse(problems, "none beside cells (release.count(by=, groups=) takes them)")
+    grouping.refuse(
+        problems, "none beside edges or categories (release.count(by=, groups=) takes persons)"
+    )
     labels = cells = None
     counts: Any = np.zeros(0, dtype=np.int64)
     one = (edges is None) != (categories is None)
@@ -152,7 +154,7 @@ def histogram(
         numbers = read_numbers(problems, "values", values)
         if not problems.found:
             counts = np.histogram(numbers[np.isfinite(numbers)], cells)[0]
-    else:
+    elif categories is not None:
         labels = read_labels(problems, "categories", categories, values)
         records = read_records(problems, "values", values)
         counts = _by_label(labels, records)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._frames import is_whole, kind_of
-from dpnoise._results import labelled_cells, labelled_like, shortened
+from dpnoise._results import labelled_cells, labelled_like
 from dpnoise._validation import Problems, is_integer
 from dpnoise.joint.base import ROUNDED_UP
 from dpnoise.mechanisms.compare import best
@@ -79,9 +79,11 @@ class Grouping(NamedTuple):
     at_most: Any
 
     def refuse(self, problems: Problems, expected: str = "none without by=") -> None:
-        """Record of what is given where there are no groups."""
-        given = self.groups is None and self.person is None and self.at_most == 1
-        problems.require(given, "groups, person, at_most", expected, shortened(self[1:]))
+        """Record of what is given where there are no groups, by name: persons are private."""
+        names = [name for name in ("groups", "person") if getattr(self, name) is not None]
+        names += ["at_most"] if self.at_most != 1 else []
+        if names:
+            problems.add(f"{', '.join(names)}: expected {expected}")
 
     def read(self, problems: Problems) -> tuple[list[Any], list[Any], list[Any] | None]:
         """The groups, that of each record, and whose it is."""

@@ -282,7 +282,9 @@ class Release:
             value = W @ fitted
         elif whole:
             value = np.rint(value).astype(np.int64)
-        return ReleasedWorkload(value, noise, entry, found.promise, step, label=label, cells=fitted)
+        pair = float(found.epsilon), float(found.delta)
+        parts = value, noise, entry, found.promise, step
+        return ReleasedWorkload(*parts, cells=fitted, label=label, guarantee=pair)
 
     def count(
         self,

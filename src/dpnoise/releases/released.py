@@ -5,7 +5,6 @@ It also holds what a helper is asked for, and how what it returns is charged to 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -105,7 +104,7 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
     threshold: int | None = None
     label: str = ""
     date: str = field(default_factory=today, compare=False)
-    guarantee: tuple[float, float] = field(default=(math.inf, 1.0), kw_only=True)
+    guarantee: tuple[float, float] = field(kw_only=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:  # noqa: ANN401
         """The value, for `np.asarray`."""
@@ -314,8 +313,9 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         """
         many = np.size(self.value)
         words = "One number" if many == 1 else f"{many} numbers"
+        summary = self.summary.removeprefix(f"{words}; ")
         words += f" named {self.label!r}" if self.label else ""
-        words += f" ({self.summary}). " if self.entry.noise is not None else ". "
+        words += f" ({summary}). " if self.entry.noise is not None else ". "
         parts = [
             ("Who is protected.", protected(self.entry.relation, *self.guarantee), ()),
             ("What was released.", f"{words}{self._accuracy()}", ()),

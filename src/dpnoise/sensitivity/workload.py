@@ -171,6 +171,9 @@ class Workload(Sensitivity):
         expected = "few enough cells that their differences can be listed (4096 at most)"
         problems.require(self.cells.vertices() is not None, "n and at_most", expected, self)
         problems.raise_if_any()
+        expected = "questions of which one person changes an answer"
+        problems.require(bool(np.any(self.box)), "W", expected, "none, as cells count alike")
+        problems.raise_if_any()
 
     @classmethod
     def prefix_sums(cls, n: int, **people: Any) -> Self:  # noqa: ANN401  (arguments of the class)

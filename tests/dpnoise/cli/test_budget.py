@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from dpnoise import Budget
+from dpnoise import Budget, Counts, best
 from dpnoise.cli.program import program
 
 BEGIN = "budget ledger.json --epsilon 1 --delta 1e-6 --relation add-remove"
@@ -83,3 +83,33 @@ def test_a_mistake_is_one_message(run, tmp_path, words, parts):
     assert said.count("\n") == 1
     assert all(part in said for part in parts), said
     assert [path.name for path in tmp_path.iterdir()] == ["values.csv"]
+
+
+def test_releases_of_a_year_are_charged_as_some_of_many(run):
+    run(BEGIN)
+    words = "release values.csv --counts 1 --epsilon 1 --delta 1e-6 --times 52 --budget ledger.json"
+    for week in range(2):
+        assert "released 52 times: epsilon = 1, delta = 1e-06" in run(f"{words} -o {week}.csv")
+    found = best(Counts(1, of=2, relation="add-remove"), epsilon=1.0, delta=1e-6, times=52)
+    expected = Budget(1.0, 1e-6, relation="add-remove")
+    expected.spend(found, times=2)
+    assert Budget.open("ledger.json").epsilon_of() == expected.epsilon_of() < 0.2
+    assert run("budget ledger.json --statement") == f"{Budget.open('ledger.json').statement()}\n"
+    shown = json.loads(run("budget ledger.json --statement --json"))
+    assert shown["statement"].startswith("Privacy statement of")
+
+
+def test_a_file_that_is_no_ledger_is_named_and_asks_for_no_relation(run, tmp_path):
+    (tmp_path / "ledger.json").write_text("no ledger")
+    found = run(f"{WEEK} noisy.csv", 2)
+    assert "ledger.json: budget: text: expected a ledger in JSON" in found
+    assert "--relation" not in found
+
+
+@pytest.mark.parametrize("more", ["--epsilon 0.5", "--epsilon 0.6", "-o other.csv"])
+def test_an_option_that_is_given_twice_is_refused(run, tmp_path, more):
+    run(BEGIN)
+    name = "--output" if more.startswith("-o") else "--epsilon"
+    assert f"{name}: expected once" in run(f"{WEEK} noisy.csv {more}", 2)
+    assert Budget.open("ledger.json").entries == []
+    assert not list(tmp_path.glob("*r.csv"))

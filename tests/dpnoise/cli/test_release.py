@@ -216,6 +216,8 @@ def test_values_and_sizes_that_are_no_integers_are_refused_together(run, tmp_pat
     assert "got 1.5 in LInf" in done.stderr
     assert "-1.5" not in done.stderr
     assert not (tmp_path / "noisy.csv").exists()
+    done = run(GOOD, "--counts", "1", *BUDGET)  # of which --integer is not on the line
+    assert "integers with --counts (--no-integer takes others), got 1 that are not" in done.stderr
 
 
 TABLE = "region,year,visitors\nnorth,2025,3\nsouth,2025,4\n"

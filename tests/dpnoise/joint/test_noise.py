@@ -4,6 +4,7 @@ import math
 from functools import cache
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from dpnoise import L1, L2, Box, Gaussian, Laplace, LInf, Staircase, Subbotin, TruncatedLaplace
@@ -164,3 +165,22 @@ test_bad_input_of_a_staircase_names_every_problem = names_every_problem(
         (lambda: NormStaircase(L2(1.0), 701.0, math.nan), ["701", "nan"]),
     ]
 )
+
+
+@pytest.mark.parametrize(("K", "epsilon"), [(2, 15.0), (5, 8.0), (3, 30.0), (40, 2.0)])
+def test_half_widths_of_staircases_hold_on_steps_that_no_draw_reaches(K, epsilon):
+    """Coordinates are layers times uniform numbers: P(|X_i| > h) is a sum over the steps.
+
+    Far out the density is not log-concave, by which draws were continued.
+    """
+    noise = NormStaircase(LInf(1.0, of=K), epsilon, min(0.5, math.exp(-epsilon / (K + 2.0))))
+    n = np.arange(2000.0)
+    logs = K * np.log(n + noise.gamma) - epsilon * n
+    weights = np.exp(logs - np.max(logs))
+    weights /= weights.sum()
+    for level in (0.95, 0.999, 1.0 - 1e-5, 1.0 - 1e-8):
+        h = float(noise.half_width(level)[0])
+        near, beyond = (
+            float(weights @ np.maximum(1.0 - x / (n + noise.gamma), 0.0)) for x in (h / 1.1, h)
+        )
+        assert beyond < 1.25 * (1.0 - level) < 1.3 * near

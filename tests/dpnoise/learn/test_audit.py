@@ -8,7 +8,6 @@ import functools
 import math
 import warnings
 from dataclasses import replace
-from inspect import signature
 
 import numpy as np
 import pytest
@@ -194,10 +193,9 @@ def constants_from_the_data(monkeypatch):
     """M_i as in the papers: the mean of x_i^2."""
     plain = estimators.bounded_problem
 
-    def leaky(X, *rest):
-        problem = plain(X, *rest)
-        ranges = signature(plain).bind(X, *rest).arguments["ranges"]
-        unit = np.where(np.isfinite(X), X, 0.0).clip(-1e15, 1e15) / ranges.half
+    def leaky(X, *rest, **settings):
+        problem = plain(X, *rest, **settings)
+        unit = np.where(np.isfinite(X), X, 0.0).clip(-1e15, 1e15) / settings["ranges"].half
         mean = np.append(np.mean(unit**2, axis=0), 1.0)[: problem.coordinates]
         return replace(problem, smoothness=mean)
 

@@ -180,7 +180,11 @@ def test_grid_and_rest_give_the_number_next_to_the_sum(size):
         ({"person": ROWS["who"][:3]}, "person: expected as many as by"),
         ({"by": ROWS["region"][:3]}, "values, by: expected one group for each"),
         ({"label": 3}, "label: expected one line"),
-        ({"by": None}, "groups, person, at_most: expected none without by="),
+        ({"by": None}, "(sum|mean): groups: expected none without by=$"),
+        (
+            {"by": None, "groups": None, "person": ROWS["who"]},
+            "(sum|mean): person: expected none without by=$",
+        ),
         ({"groups": [1], "bounds": (5, 1)}, "bounds: .*groups: "),
     ],
 )

@@ -131,6 +131,9 @@ def test_a_release_is_charged_once_and_bad_ones_not_at_all():
     released = release.workload(x, found, budget=budget, label="tables")
     assert released.promise == found.promise
     assert released.label == "tables"
+    statement = " ".join(released.statement().split())
+    assert f"e to the power of epsilon = {found.epsilon:g}." in statement
+    assert f"{len(released.value)} numbers named 'tables' (noise: {found.name}, " in statement
     with pytest.raises(BudgetExceededError):
         release.workload(x, found, budget=budget)
 
@@ -208,7 +211,7 @@ def test_whole_answers_of_the_best_gaussian_noise_are_rounded():
 
 
 def test_whole_answers_need_a_matrix_of_whole_numbers():
-    with pytest.raises(ValueError, match="entries of W: expected whole numbers"):
+    with pytest.raises(ValueError, match=r"entries of W: expected whole numbers .* got fractions"):
         best(Workload([[0.5, 1.0]], **ADDED), epsilon=1.0, integer=True)
 
 
@@ -218,6 +221,9 @@ def test_the_floor_of_whole_answers_lies_below_noise_that_hides_one_change_alone
     found = compare(Workload([[5.0]], **ADDED), epsilon=1.0, integer=True)
     alone = 25.0 * DiscreteLaplace(1.0).var()
     assert found["discrete cells, summed"].variance == pytest.approx(alone)
+    drawn = found["discrete cells, summed"].noise.rvs(9, 1)
+    assert drawn.dtype == np.int64
+    assert np.all(drawn % 5 == 0)
     assert alone < best(L2(5.0, of=1, **ADDED), epsilon=1.0, integer=True).variance
     assert 0.99 * alone < found.floor <= alone * (1.0 + 1e-12)
 
@@ -240,3 +246,21 @@ def test_ends_of_whole_answers_are_rounded_outwards(level):
     assert high == found.noise.half_width(level)[0]
     assert 2.0 * exact.sf(high) <= (1.0 - level) * 1.02
     assert 2.0 * exact.sf(high - 3) >= 1.0 - level
+
+
+@pytest.mark.parametrize("W", [[[5]], [[5, 1]], [[3, 1, 1]]])
+@pytest.mark.parametrize("budget", [(1.0, 0.0), (10.0, 0.0), (2.0, 1e-6), (8.0, 1e-6)])
+def test_ends_beyond_all_draws_hold_for_noise_with_gaps(W, budget):
+    """Multiples of 5, and noise that is mostly 0: a sample says too little of what is far out."""
+    epsilon, delta = budget
+    found = best(Workload(W, **ADDED), epsilon=epsilon, delta=delta, integer=True, family="cells")
+    masses = np.ones(1)
+    for entry, noise in zip(W[0], found.noise.inner.noises, strict=True):
+        spread = np.zeros(800 * entry + 1)
+        spread[::entry] = np.exp(noise.logpmf(np.arange(-400, 401)))
+        masses = np.convolve(masses, spread)
+    size = np.abs(np.arange(masses.size) - masses.size // 2)
+    for level in (0.999, 0.9999, 1.0 - 1e-6, 1.0 - 1e-8):
+        (high,) = found.interval(level)[1]
+        assert masses[size > high].sum() <= 1.0 - level
+        assert masses[size > 0.5 * high - 6].sum() >= 1.0 - level

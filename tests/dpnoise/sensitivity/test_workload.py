@@ -159,6 +159,7 @@ test_bad_input_is_named = names_every_problem(
         (lambda: Workload([[1, 0], [1, 0]], **ADDED), ["cells (columns)", "[1]"]),
         (lambda: Workload(np.eye(3), at_most=4, **ADDED), ["at_most"]),
         (lambda: Workload(np.eye(3), exactly=True, **ADDED), ["replace-one"]),
+        (lambda: Workload([[2, 2, 2]], exactly=True, **MOVED), ["one person changes an answer"]),
         (lambda: Workload.prefix_sums(5000, **ADDED), ["4096"]),
         (lambda: Workload.prefix_sums(200, **MOVED), ["listed"]),
         (lambda: Workload.marginals((2, -1), 5, **ADDED), ["shape", "ways"]),

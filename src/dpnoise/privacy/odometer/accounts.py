@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import optimize
@@ -72,6 +72,10 @@ class ExactAccount:
 
     def __init__(self, epsilon: float, delta: float) -> None:
         self.epsilon, self.delta = epsilon, delta
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is known, in a dict of its own: other threads may add to it meanwhile."""
+        return self.__dict__.copy()
 
     def delta_of(self, ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
         """An upper bound on the delta of everything at `epsilon`, by its profile.

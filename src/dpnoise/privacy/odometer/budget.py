@@ -60,6 +60,11 @@ class _Last(NamedTuple):
     what: str
 
 
+def _times(count: int, what: str) -> str:
+    """So many releases in words, as the subject of a message."""
+    return what if count == 1 else f"{count} times {what}"
+
+
 def _is_fixed(asked: tuple[Any, ...]) -> bool:
     """Whether arguments of `spend` cannot change: frozen noise, and numbers."""
     noise, *others = asked
@@ -502,7 +507,7 @@ class Budget:
         stated = joined(problems, own, relation, "the set and relation=")
         what = words_of(noise, sensitivity)
         entry = self._record(problems, Entry(what, count, release, label), stated)
-        self._last = _Last(asked, entry, f"{count} times {what}") if _is_fixed(asked) else None
+        self._last = _Last(asked, entry, _times(count, what)) if _is_fixed(asked) else None
 
     def spend_dp(
         self,
@@ -551,7 +556,7 @@ class Budget:
             now = self._now()
             dated = new._replace(date=today())
             entry = self._terms.accepted(problems, now.ledger, dated, relation)
-            self._charge(now, entry, f"{new.times} times {new.what}")
+            self._charge(now, entry, _times(new.times, new.what))
             return entry
 
     def _require_home(self, problems: Problems | None = None) -> None:

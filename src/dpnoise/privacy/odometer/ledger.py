@@ -125,6 +125,10 @@ class Ledger:
     stated: Stated | None = None
     counted_as: str = field(default="", compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Fields and known sums, in a dict of their own: other threads may add sums meanwhile."""
+        return self.__dict__.copy()
+
     def plus(self, other: Ledger, times: int) -> Ledger:
         """The ledger with `times` releases of another one, which has the same relation.
 
@@ -478,7 +482,9 @@ def read_document(problems: Problems, text: object, *, edited: bool) -> dict[str
     try:
         found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)  # type: ignore[arg-type]
     except (ValueError, RecursionError, TypeError) as error:
-        problems.add(f"text: expected the JSON of Budget.to_json, got an error: {error}")
+        problems.add(
+            f"text: expected a ledger in JSON, as to_json writes it, got an error: {error}"
+        )
         return {}
     old = isinstance(found, dict) and "digest" not in found
     concentrated = isinstance(found, dict) and found.get("account") == CONCENTRATED_ACCOUNT

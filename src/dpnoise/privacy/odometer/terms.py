@@ -43,7 +43,7 @@ class BudgetExceededError(ValueError):
     ...     Budget(1.0, relation="add-remove").spend(Laplace(1.0), sensitivity=1.5)
     ... except BudgetExceededError as error:
     ...     print(str(error).partition(", delta")[0])
-    budget: 1 times Laplace(beta=1.0) at sensitivity 1.5: expected releases within epsilon = 1.0
+    budget: Laplace(beta=1.0) at sensitivity 1.5: expected releases within epsilon = 1.0
     """
 
 

@@ -50,7 +50,7 @@ def test_a_release_beyond_the_budget_is_refused_and_changes_nothing():
     budget = Budget(1.0, DELTA, relation="replace-one")
     budget.spend(Gaussian(8.0), 1.0)
     before, left = budget.epsilon_of(), budget.remaining()
-    with pytest.raises(BudgetExceededError, match=r"1 times Gaussian\(sigma=2.0\).*nothing was"):
+    with pytest.raises(BudgetExceededError, match=r"^budget: Gaussian\(sigma=2.0\).*nothing was"):
         budget.spend(Gaussian(2.0), 1.0)
     with pytest.raises(ValueError, match=r"times: expected.*got 0; sensitivity: expected.*got -1"):
         budget.spend(Gaussian(9.0), -1, times=0)

@@ -135,7 +135,7 @@ def test_whatever_is_wrong_is_named(change, problem):
     ],
 )
 def test_what_is_no_ledger_is_refused(text):
-    with pytest.raises(ValueError, match=r"text: expected the JSON|ledger: expected the keys"):
+    with pytest.raises(ValueError, match=r"ledger in JSON|ledger: expected the keys"):
         Budget.from_json(text)
 
 

@@ -116,6 +116,15 @@ def test_without_the_lock_a_release_would_be_lost(monkeypatch, locked):
     assert (found, len(budget.entries)) == ((1, 1) if locked else (2, 1))
 
 
+def test_a_pickled_budget_has_no_dict_that_others_extend():
+    budget = Budget(1.0, 1e-6, relation="add-remove")
+    budget.spend(Laplace(1024.0), 1.0)
+    for kept in (budget._spent.before, budget._account):
+        state = kept.__getstate__()
+        assert state == vars(kept)
+        assert state is not vars(kept)
+
+
 def test_readers_see_one_moment_while_others_charge():
     budget, stop = Budget(1.0, relation="add-remove"), threading.Event()
 
