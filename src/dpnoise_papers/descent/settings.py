@@ -48,6 +48,12 @@ class Objective(Section):
     loss: Literal["squared", "logistic"]
     penalty: Literal["none", "l1", "l2"]
 
+    @model_validator(mode="after")
+    def _has_a_known_optimum(self) -> Objective:
+        if self.loss == "logistic" and self.penalty == "l1":
+            raise ValueError("penalty: expected none or l2 with the logistic loss, got l1")
+        return self
+
 
 class Penalised(Objective):
     """An objective with the strength of its penalty, lambda."""
