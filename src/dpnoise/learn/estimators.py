@@ -1,22 +1,27 @@
 """Private linear models with a scikit-learn interface.
 
-`DPLinearRegression` and `DPLogisticRegression` fit by private coordinate descent, Algorithm 3
-of flipped-huber-2023, between public bounds (docs/estimators.md). The papers' version, which does
+`DPLinearRegression` and `DPLogisticRegression` fit between public bounds (docs/estimators.md), by
+gradient descent on whitened features (`dpnoise.learn.whitened`, which has the proof) or by private
+coordinate descent, Algorithm 3 of flipped-huber-2023. The papers' version of the latter, which does
 not protect statistics of the data, is `dpnoise.learn.problem.make_problem` with `cd.descend`.
 
 Nothing here, errors included, depends on the data but through noisy updates: settings, the shape
 of the data and public constants are checked, values are clipped and mapped to [-1, 1]
 (`dpnoise.learn.problem.bounded`), the noise is calibrated by `coordinate_noise`, and
-whether the descent could leave single precision is decided by the noise before the data are
+whether coordinate descent could leave single precision is decided by the noise before the data are
 touched.
 
-The number of passes and the clipping level are chosen from public numbers too (`chosen_descent`).
-With M_i at its bound a pass of L brings an explained variance to within about 1 / (1 + L / 5) of
-its limit, and L passes add noise of a mean square of about L (2 c K sigma / N)^2, where sigma is
-that of one Gaussian release and c the clipping level. Their sum is least at
-L = N / (4 c K sigma) - 5 for targets of a variance of 0.1; for labels three times as many passes
-served better. The constants are rounded from fits to the data sets of docs/estimators.md; privacy
-rests on none of them.
+The solver is chosen from public numbers and settings. Whitening pays where the noise of the second
+moment is below what a mean square can be: `Schedule.strain` has the two as a ratio. On numbers it
+was better at any ratio, on labels up to 0.6.
+
+The number of passes over coordinates and the clipping level are chosen from public numbers too
+(`chosen_descent`). With M_i at its bound a pass of L brings an explained variance to within about
+1 / (1 + L / 5) of its limit, and L passes add noise of a mean square of about
+L (2 c K sigma / N)^2, where sigma is that of one Gaussian release and c the clipping level. Their
+sum is least at L = N / (4 c K sigma) - 5 for targets of a variance of 0.1; for labels three times
+as many passes served better. The constants are rounded from fits to the data sets of
+docs/estimators.md; privacy rests on none of them.
 """
 
 from __future__ import annotations
@@ -93,7 +98,7 @@ _PASSES = 1000  # at most, when chosen
 _WORK = 2**31  # updates of one sample at most, when chosen: about two seconds
 _WEIGHTS = (
     "sample_weight: not supported: a weight multiplies what its record can change, which the "
-    "sensitivity 2 C_i / N does not allow for"
+    "sensitivities do not allow for"
 )
 
 
@@ -316,7 +321,7 @@ def chosen_descent(
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DPLinearRegression(RegressorMixin, PrivateDescent):
-    """Least squares under (epsilon, delta)-differential privacy, by coordinate descent.
+    """Least squares under (epsilon, delta)-differential privacy.
 
     Minimises mean((x'w - y)^2) / 2 plus strength |w|_1 or strength/2 |w|_2^2 over data clipped to
     public bounds. Features and targets are mapped from their bounds to [-1, 1] first, so that the
@@ -337,26 +342,29 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         gradients are clipped all the same).
     delta : float, optional
         In [1e-300, 1); 1/N^2 if left out, as in the papers.
+    solver : {"auto", "coordinate", "preconditioned"}
+        "preconditioned" is gradient descent on features that are made uncorrelated by a noisy
+        second moment, which has no other settings. "coordinate" is coordinate descent, to which
+        `feature_scales`, `mechanism`, `penalty`, `strength`, `passes`, `step`, `clip` and `xi_grid`
+        belong. "auto" takes the first if none of these is set and there are at most 1000
+        coefficients; for labels also only where noise is small.
     mechanism : {"gaussian-tight", "gaussian", "flipped-huber"}
         See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the smallest noise.
     penalty : {"none", "l1", "l2"}
     strength : float
         Of the penalty, >= 0. The intercept is not penalised.
     passes : int, optional
-        L: times that all K coordinates are updated, at least 1; chosen from N, K, epsilon and delta
-        if left out, at most 1000.
+        L: times that coordinate descent updates all K coordinates, at least 1; chosen from N, K,
+        epsilon and delta if left out, at most 1000.
     step : float
         Coordinate i steps by step / M_i. Steps above 1 can overshoot where s_i = b_i is attained.
     clip : float, optional
         Per-sample gradients of coordinate i are clipped at C_i = clip s_i / b_i, in units of the
         bounds; between 0.3 and 1, chosen like the passes, if left out. At 1 no gradient of the
         logistic loss is clipped, nor one of the squared loss before the first update.
-    order : {"cyclic", "random"}
-    iterate : {"last", "averaged"}
-        Whether the last iterate or the mean over the passes is returned.
     fit_intercept : bool
-        The intercept is one more coordinate, with M = 1 (a quarter of it for the logistic loss),
-        released once more in every pass: all coordinates then get more noise.
+        The intercept is one more coordinate, with M = 1 (a quarter of it for the logistic loss):
+        all coordinates then get more noise.
     xi_grid : int
         Values of xi tried by the search of "flipped-huber".
     random_state : int or numpy.random.Generator, optional
@@ -375,16 +383,22 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     intercept_ : float
     noise_ : CoordinateNoise or None
         The unit noise with its certified account; None if epsilon is inf.
-    sensitivities_ : float64 array, shape (K,)
-        lambda_i = 2 C_i / N by coordinate, in units of the bounds, the intercept last, rounded up
-        for the rounding of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
+    sensitivities_ : float64 array, shape (K,) or (2,)
+        Of coordinate descent lambda_i = 2 C_i / N by coordinate, in units of the bounds, the
+        intercept last. Every update got noise `noise_.scaled(sensitivities_[i])`. Else of the
+        second moment in the Frobenius norm, which counts as `noise_.releases - n_iter_` releases
+        (for C labels `- C n_iter_`), and of a gradient in the l2 norm. Rounded up for the rounding
+        of sums.
     promise_ : str or None
         What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
         epsilon is inf.
+    solver_ : str
+        "coordinate" or "preconditioned".
     n_iter_, n_features_in_ : int
-        The numbers of passes and features.
+        The numbers of passes, or of gradient steps, and of features.
     clip_ : float
-        The clipping level, as set or as chosen.
+        The clipping level of coordinate descent, as set or as chosen; else the length of a whitened
+        row at most, in units of sqrt K.
     feature_names_in_ : array of str, shape (n_features,)
         Only if the data had names.
 
@@ -394,13 +408,14 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         From `fit`, naming everything that is wrong with the settings or with the shape and type of
         the data, and for `sample_weight`; never for a value in the data.
     ArithmeticError
-        From `fit`, if the step is so long or the noise so large that fitted values could overflow.
-        Decided from settings and noise alone.
+        From `fit` by coordinate descent, if the step is so long or the noise so large that fitted
+        values could overflow. Decided from settings and noise alone.
 
     Warns
     -----
     SmallBudgetWarning
-        From `fit`, if the noise does not allow one pass: from public numbers alone.
+        From `fit`, if the noise does not allow one pass, or leaves half of a fit or less: from
+        public numbers alone.
 
     Notes
     -----
@@ -413,7 +428,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
 
     References
     ----------
-    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i, and
+    `dpnoise.learn.whitened`.
 
     Examples
     --------
@@ -468,8 +484,8 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     Parameters
     ----------
     feature_bounds, feature_scales : as for `DPLinearRegression`
-    epsilon, delta, mechanism, penalty, strength, passes, step, clip : as for `DPLinearRegression`
-    order, iterate, fit_intercept, xi_grid, random_state, budget : as for `DPLinearRegression`
+    epsilon, delta, solver, mechanism, penalty, strength : as for `DPLinearRegression`
+    passes, step, clip, fit_intercept, xi_grid, random_state, budget : as for `DPLinearRegression`
     classes : array_like, shape (n_classes,)
         Required: the labels, at least two and public; how many records have which is protected. A
         record with another label contributes nothing.
@@ -481,8 +497,8 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     coef_ : float64 array, shape (1, n_features) or (n_classes, n_features)
         One row for two labels, else a row for each.
     intercept_ : float64 array, shape (1,) or (n_classes,)
-    noise_, sensitivities_, promise_, n_iter_, clip_, n_features_in_, feature_names_in_
-        As for `DPLinearRegression`; `noise_` accounts for the updates of all rows together.
+    noise_, sensitivities_, promise_, solver_, n_iter_, clip_, n_features_in_, feature_names_in_
+        As for `DPLinearRegression`; `noise_` accounts for the releases of all rows together.
 
     Raises
     ------
@@ -496,7 +512,7 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
 
     References
     ----------
-    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+    As for `DPLinearRegression`.
 
     Examples
     --------

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
 
-_STEPS = 100  # of the proximal Newton method, which needs about ten
-
 
 def residual(problem: Problem, weights: Array) -> float:
     """Largest violation of the first-order conditions at weights of shape (K,), 0 at the optimum.
