@@ -196,7 +196,7 @@ def test_every_certificate_is_below_noise_by_coordinate_and_in_the_norm(error, e
             most = min(most, norms[1] * ball.mean_abs[0])
         total = 1.0 / K if error in {"variance", "mean-abs"} else 1.0
         w = np.full(K, total)
-        tried = few_entries(true, error, epsilon, delta, fine=False)
+        tried = few_entries(true, error, epsilon, delta)
         assert tried or delta > 0.0
         for found in tried:
             assert found.bound(ball, epsilon, delta, w) <= most
