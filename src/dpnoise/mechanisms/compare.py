@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from dpnoise._results import EqualByValue, axes_or_new, html_table
+from dpnoise._results import EqualByValue, html_table
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
@@ -272,42 +272,6 @@ class Comparison(EqualByValue):
         """
         return frame_of(self.rows)
 
-    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
-        """Standard deviations as bars, with the root of the floor of the mean variance.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Without Matplotlib, if no axes are given.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> from dpnoise import compare
-        >>> table = compare([1.0, 0.5], epsilon=1.0, exhaustive=False)
-        >>> table.plot(Figure().subplots()).get_xlabel()
-        'standard deviation'
-        """
-        ax = axes_or_new(ax)
-        rows = self.rows[::-1]
-        ax.barh([row.name for row in rows], [row.std for row in rows], color="0.7")
-        if self.request.bounded == "variance":
-            label = "root of the floor of the mean variance"
-            ax.axvline(math.sqrt(self.floor), color="k", linestyle="--", label=label)
-        ax.set_xlabel("standard deviation")
-        ax.legend()
-        return ax
-
 
 def compare(
     sensitivity: float | ArrayLike | Sensitivity,
@@ -364,7 +328,7 @@ def compare(
     Comparison
         Rows with `name`, `noise`, `variance`, `std`, `mean_abs`, `half_width`, `delta`, `floor`,
         `ratio`, `promise` and `reference`, best first; `repr` is the table as text, `to_frame()`
-        as a data frame of pandas, and `plot()` draws it.
+        as a data frame of pandas.
 
     Raises
     ------
