@@ -3,11 +3,10 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 from dpnoise import (
     L1,
@@ -26,6 +25,7 @@ from dpnoise.noise import Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.certificates import Projection
 from dpnoise.optimality.floor import floor
+from oracles.grids import least_error
 
 SETS = [
     LInf(1.0, 1),
@@ -200,38 +200,9 @@ def least_variance(ball, epsilon, delta, h, radius):
     differences, swap = shifts(ball, h)
     n = round(radius / h)
     points = list(itertools.product(range(-n, n + 1), repeat=2))
-    orbits = {}
-    place = {x: orbits.setdefault(orbit(x, swap=swap), len(orbits)) for x in points}
-    q = len(orbits)
-    counts = np.bincount([place[x] for x in points], minlength=q)
-    squares = np.zeros(q)
-    for (x, y), k in orbits.items():
-        squares[k] = 0.5 * h * h * (x * x + y * y)
-    rows, columns, entries, limits = [], [], [], []
-    total = q
-    for dx, dy in differences:
-        slacks = []
-        for x, y in points:
-            row = len(limits)
-            other = place.get((x + dx, y + dy))
-            slacks.append(total)
-            for column, entry in ((place[x, y], 1.0), (other, -math.exp(epsilon)), (total, -1.0)):
-                if column is not None:
-                    rows.append(row)
-                    columns.append(column)
-                    entries.append(entry)
-            total += 1
-            limits.append(0.0)
-        rows += [len(limits)] * len(slacks)
-        columns += slacks
-        entries += [1.0] * len(slacks)
-        limits.append(delta)
-    upper = sparse.csr_matrix((entries, (rows, columns)), shape=(len(limits), total))
-    cost = np.concatenate([counts * squares, np.zeros(total - q)])
-    equal = sparse.csr_matrix(np.concatenate([counts, np.zeros(total - q)])[None])
-    found = linprog(cost, upper, limits, equal, [1.0], method="highs")
-    assert found.status == 0, found.message
-    return found.fun + h * h / 12.0
+    squares = 0.5 * h * h * np.sum(np.square(points), axis=1)
+    alike = partial(orbit, swap=swap)
+    return least_error(points, differences, squares, (epsilon, delta), orbit=alike) + h * h / 12.0
 
 
 @pytest.mark.parametrize(
