@@ -26,10 +26,7 @@ from dpnoise_papers.settings import (
 )
 
 Noise = Literal["gaussian", "laplace"]
-VariantName = Literal[
-    "stated", "stated-largest", "unclipped", "unclipped-largest", "add-remove", "replace-one",
-    "approximate",
-]  # fmt: skip
+VariantName = Literal["stated", "stated-largest", "unclipped", "unclipped-largest", "add-remove"]
 Variants = Distinct[VariantName]
 PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
 PcaFeatures = Annotated[int, Field(ge=2, le=1000)]
@@ -51,22 +48,6 @@ class Unions(Section):
     trials: PcaTrials
 
 
-class PcaModels(Section):
-    """Data models of Table III, each with draws of one data set for all trials.
-
-    Attributes
-    ----------
-    subspaces : tuple of int
-        Numbers of equal subspaces whose dimensions add up to the rank.
-    draws, trials : int
-        Draws of the data, and trials of the noise on each.
-    """
-
-    subspaces: Distinct[Annotated[int, Field(ge=1)]]
-    draws: PcaTrials
-    trials: PcaTrials
-
-
 class Pca(Seeded):
     """Private principal components (Table III).
 
@@ -75,14 +56,13 @@ class Pca(Seeded):
     samples, features, rank : int
         N, M and r.
     delta : float
-        Of Gaussian noise, and of the variant 'approximate'; other Laplace noise has 0.
+        Of Gaussian noise; Laplace noise has 0.
     subspaces : int
         Of the data; their dimensions, as equal as can be, add up to the rank.
     trials : int
         Each with data of its own.
     coarse_trials : int, optional
-        How many of them the rows have that are far from what is printed: Laplace noise and the
-        variant 'replace-one'. By default all.
+        How many of them Laplace noise has, which is far from what is printed. By default all.
     variants : tuple of str
         Keys of `dpnoise_papers.inid_2024.tables.pca.VARIANTS`.
     others : Unions

@@ -11,7 +11,6 @@ from dpnoise_papers.inid_2024.learning_settings import (
     DescentOrders,
     Noise,
     Pca,
-    PcaModels,
     PcaSensitivities,
     PrivateTraining,
 )
@@ -215,7 +214,6 @@ class Settings(Section):
     theorem_7: Theorem7
     theory: Theory
     table_3: Pca
-    table_3_models: PcaModels
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
     table_4_digits: PrivateTraining
@@ -231,8 +229,4 @@ class Settings(Section):
             if names != _DATASETS:
                 got = ", ".join(sorted(names))
                 raise ValueError(f"descent_orders.{where}: expected {expected}, got {got}")
-        rank = self.table_3.rank
-        if uneven := [one for one in self.table_3_models.subspaces if rank % one]:
-            expected = f"divisors of table_3.rank = {rank}"
-            raise ValueError(f"table_3_models.subspaces: expected {expected}, got {uneven}")
         return self
