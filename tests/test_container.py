@@ -12,7 +12,8 @@ MADE = [  # by a run, by tools, or on the machine that builds the image
     "figures/p/a.svg", "logs/p/a.log", "quick/results/a.csv", "runs/mine/figures/a.svg",
     "data/raw/a.csv", "data/prepared/a.npz", "src/dpnoise/__pycache__/a.pyc",
     "src/dpnoise.egg-info/PKG-INFO", "build/lib/a.py", "papers/build/lib/a.py", "dist/a.whl",
-    "report.html", "report-deep.html", "provenance.html", "report.zip", "site/index.html", "docs/api/a.rst",
+    "report.html", "report-deep.html", "provenance.html", "report.zip",
+    "site/index.html", "docs/api/a.rst",
     "benchmarks/peers/environments/a/ready", "runs/mine/checkpoints/a.pt", "ro-crate-metadata.json",
     ".mypy_cache/a", ".pytest_cache/a", ".ruff_cache/a", ".hypothesis/a", ".coverage",
 ]  # fmt: skip
