@@ -11,11 +11,10 @@ from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.mechanism import deltas_of
 from dpnoise.privacy.sampled.pairs import (
     ADDED,
+    ATTAINED,
     FIXED,
     GAUSSIAN,
     LAPLACE,
-    LESS,
-    MORE,
     POISSON,
     REMOVED,
     REPLACED,
@@ -60,7 +59,7 @@ def closed_question(draws):
     noise = draws.pick([GAUSSIAN, LAPLACE])
     fixed = direction == REPLACED and draws.chance(0.3)
     kind = Kind(sigma, rate, noise, FIXED if fixed else POISSON)
-    direction = draws.pick([REPLACED, LESS, MORE]) if fixed else direction
+    direction = draws.pick([REPLACED, ATTAINED]) if fixed else direction
     pair = pair_of(kind, direction)
     mode = draws.rng.random()
     if mode < 0.05:
