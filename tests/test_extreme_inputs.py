@@ -17,7 +17,6 @@ from dpnoise.noise import (
     DiscreteGaussian,
     Gaussian,
     KNorm,
-    Staircase2D,
     Subbotin,
     flipped_huber_variance,
     staircase_2d_gamma,
@@ -40,10 +39,9 @@ ODD = [
     np.array(3.0), np.array([0.5, 1.0]), np.array(["a"]), np.array([None]), np.array([True]),
     np.ma.masked, np.datetime64("2020-01-01"), pd.Series([0.5, 1.0]),
 ]  # fmt: skip
-CLASSES = {**FAMILIES, "discrete": DiscreteGaussian, "staircase-2d": Staircase2D, "k-norm": KNorm}
+CLASSES = {**FAMILIES, "discrete": DiscreteGaussian, "k-norm": KNorm}
 GOOD = {
     "staircase": (1.0, 1.0, 0.5),
-    "staircase-2d": (1.0, 1.0, 0.5),
     "k-norm": (2, 2, 1.0),
 }
 SCALARS = {

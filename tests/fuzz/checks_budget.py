@@ -109,7 +109,7 @@ def check_calibrate(draws, report):
         options = {"method": "sufficient"}
     elif kind in (FlippedHuber, OffsetSymmetricGaussian) and draws.chance(0.3):
         box = ((0.25, 4.0), (0.5, 8.0)) if draws.chance(0.5) else ((1.0, 5.0), (1.0, 3.0))
-        options = {"method": "grid", "box": box, "resolution": (9, 9)}
+        options, dimension = {"method": "grid", "box": box, "resolution": (9, 9)}, 1
     report.about(kind.__name__, copies=dimension)
     try:
         found = report.call(

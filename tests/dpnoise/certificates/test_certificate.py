@@ -44,7 +44,7 @@ from dpnoise.certificates.codec import digest_of
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm
 from dpnoise.sensitivity.spheroid import Spheroid
 
 TILTED = Ellipsoid([[1.0, 1.0], [0.5, -0.5]])
@@ -70,7 +70,6 @@ PARTS = [
     (CorrelatedGaussian(Spheroid(1.0, 2.0, of=5), 4.0), Counts(2, of=5, relation="add-remove")),
     (NormStaircase(LInf(1.0, of=2), 3.0, 0.4), LInf(1.0, of=2)),
     (KNorm(math.inf, 2, 1.5), LInf(1.0, of=2)),
-    (Staircase2D(1.0, 1.0, 0.4), L1(1.0, of=2)),
     ((Gaussian(2.0), Laplace(1.0)), [1.0, 0.5]),
     (IndependentNoise(Gaussian(1.0), np.array([1.0, 0.5])), Box([1.0, 0.5])),
     (
