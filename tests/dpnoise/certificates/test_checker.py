@@ -303,14 +303,6 @@ def test_it_runs_without_the_package(tmp_path):
     assert list(codes.values()) == [0, 1, 2, 2]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["some.json", "--help"]])
-def test_it_says_how_to_call_it(arguments, capsys):
-    assert checker.main(arguments) == 0
-    shown = capsys.readouterr().out
-    assert "python checker.py certificate.json ..." in shown
-    assert "Exit code 0: verified, or its upper bound alone." in shown
-
-
 def test_an_old_python_verifies_and_refuses_nothing(monkeypatch, capsys):
     monkeypatch.setattr(sys, "version_info", (3, 7, 17))
     assert checker.main(["some.json"]) == 3
