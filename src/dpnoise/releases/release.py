@@ -261,14 +261,13 @@ class Release:
         problems.require(fits, "shape of x", f"{W.shape[1:]}", table.shape)
         problems.raise_if_any()
         noise: Any = found.noise
-        real = getattr(noise, "real", noise)  # before it is rounded
-        summed, whole, step = hasattr(real, "answers"), noise.whole, grid_of(noise)
+        summed, whole, step = hasattr(noise, "answers"), noise.whole, grid_of(noise)
         if summed:
-            fine = 1.0 if real.whole else float(np.min(grid_of(real)))
+            fine = 1.0 if whole else float(np.min(step))
             most = fine * _MOST_STEPS
             fits = bool(np.all(np.abs(table) <= most))
             problems.require(fits, "x", f"at most {most:g} in every cell", "larger ones")
-            draw = prepared(problems, table, real.inner, None if real.whole else fine)
+            draw = prepared(problems, table, noise.inner, None if whole else fine)
             step = step if whole else 0.5 * fine * np.asarray(abs(W).sum(axis=1)).ravel()
         else:
             draw = prepared(problems, W @ table, noise, None)
@@ -277,13 +276,12 @@ class Release:
         if budget is not None:
             entry.spend(budget, label=label)
         drawn = np.asarray(draw(self._entropy), dtype=float)
-        value = real.answers(drawn) if summed else drawn
-        value = np.rint(value) if whole else value
+        value = noise.answers(drawn) if summed else drawn
         fitted = _fitted(ball.gram, W.T @ value, non_negative)
         if non_negative or not (summed or whole):
             value = W @ fitted
         elif whole:
-            value = value.astype(np.int64)
+            value = np.rint(value).astype(np.int64)
         pair = float(found.epsilon), float(found.delta)
         parts = value, noise, entry, found.promise, step
         return ReleasedWorkload(*parts, cells=fitted, label=label, guarantee=pair)

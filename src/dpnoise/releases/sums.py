@@ -55,9 +55,7 @@ def prepared(
     rounds = isinstance(noise, RoundedNoise)
     noise = noise.real if isinstance(noise, RoundedNoise) else noise
     if isinstance(noise, SummedNoise):
-        expected = "noise of numbers (of a workload release.workload(x, found) draws it)"
-        problems.require(False, "noise", expected, noise)
-        problems.raise_if_any()
+        return _summed(problems, values, noise, grid, rounds=rounds)
     parts = _read_parts(problems, noise)
     integer = bool(parts) and all(part.noise.whole for part in parts)
     read = _read_integers if integer or rounds else read_values
@@ -99,6 +97,49 @@ def _summed_step(noise: SummedNoise) -> float:
         return 1.0
     sizes = np.asarray(abs(noise.workload.questions).sum(axis=1)).ravel()
     return min(power_below(float(np.min(np.sqrt(noise.var()) / sizes))) / _FINENESS, 1.0)
+
+
+def _summed(
+    problems: Problems, values: ArrayLike, noise: SummedNoise, grid: float | None, *, rounds: bool
+) -> Callable[[Entropy], Any]:
+    """The draw of answers W x plus W N, N rounded to a grid that divides 1.
+
+    Cells change by whole numbers e, so that W e + W round(N) = W round(e + N): the answers hide
+    what a rounded table hides. With `rounds` the sums are rounded to integers; those beyond 2^53
+    steps are clipped.
+    """
+    W = noise.workload.questions
+    answers = read_values(problems, values)
+    good = answers.ndim > 0 and answers.shape[-1] == noise.dimension
+    expected = f"a last axis of length {noise.dimension}"
+    problems.require(good, "shape of values", expected, answers.shape)
+    whole = bool(np.all(W.data == np.rint(W.data)))
+    expected = "whole numbers (else give the table: release.workload(x, found))"
+    problems.require(whole, "entries of W", expected, "others")
+    problems.require(grid is None, "grid", "none for noise of a workload", grid)
+    problems.raise_if_any()
+    step = _summed_step(noise)
+    steps = answers.reshape(-1, noise.dimension) / step
+    fits = bool(np.all((steps == np.rint(steps)) & (np.abs(steps) <= 0.5 * _MOST_STEPS)))
+    expected = f"multiples of {step:g} up to {0.5 * _MOST_STEPS * step:g}, as whole numbers are"
+    problems.require(fits, "values", expected, "others")
+    nothing = np.zeros((len(steps), W.shape[1]), dtype=np.int64)
+    draw = prepared(problems, nothing, noise.inner, None if noise.whole else step)
+    size = float(np.max(abs(W).sum(axis=1)))
+
+    def drawn(entropy: Entropy) -> Any:  # noqa: ANN401
+        cells = np.asarray(draw(entropy), dtype=float) / step
+        if float(np.max(np.abs(cells))) * size <= 0.5 * _MOST_STEPS:
+            found = steps + noise.answers(cells)  # integers that doubles hold
+        else:
+            exact = [[int(x) for x in row] for row in cells.tolist()]
+            rows = W.toarray().astype(np.int64).astype(object)
+            sums = steps.astype(np.int64).astype(object) + np.array(exact, dtype=object) @ rows.T
+            found = np.clip(sums, -int(2 * _MOST_STEPS), int(2 * _MOST_STEPS)).astype(float)
+        found = (found * step).reshape(answers.shape)
+        return np.rint(found).astype(np.int64) if rounds or noise.whole else found
+
+    return drawn
 
 
 def grid_of(noise: object) -> Array:

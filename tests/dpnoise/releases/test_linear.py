@@ -19,6 +19,7 @@ from dpnoise import (
 from dpnoise.mechanisms.integers import IntegerVector
 from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.releases import release as module
+from dpnoise.releases import sums
 
 ADDED = {"relation": "add-remove"}
 RNG = np.random.default_rng(8)
@@ -41,13 +42,17 @@ def whitened(noise, errors):
 
 
 @pytest.mark.parametrize("given", [WEEKS, TABLES])
-def test_errors_have_the_covariance_that_is_certified(given):
+@pytest.mark.parametrize("by_table", [True, False])
+def test_errors_have_the_covariance_that_is_certified(given, by_table):
     """800 releases: whitened errors are standard normal and uncorrelated (5 standard errors)."""
     found = best(given, family="correlated-gaussian", **BUDGET)
     x = RNG.integers(0, 90, given.W.shape[1])
     exact = given.W @ x
     draws = 800
-    errors = np.array([release.workload(x, found).value - exact for _ in range(draws)])
+    if by_table:
+        errors = np.array([release.workload(x, found).value - exact for _ in range(draws)])
+    else:
+        errors = release(np.tile(exact, (draws, 1)), found.noise) - exact
     z = whitened(found.noise, errors)
     assert stats.kstest(z.ravel(), "norm").pvalue > 1e-4
     products = z.T @ z / draws
@@ -59,8 +64,7 @@ def test_sums_of_cells_have_the_variance_stated():
     """Staircase noise of cells, summed: variances within 5 standard errors of the fourth moment."""
     found = best(WEEKS, epsilon=1.0, family="cells")
     x = np.arange(6)
-    cells = release(np.tile(x, (4000, 1)), found.noise.inner)
-    errors = found.noise.answers(cells) - WEEKS.W @ x
+    errors = release(np.tile(WEEKS.W @ x, (4000, 1)), found.noise) - WEEKS.W @ x
     error = np.std(errors**2, axis=0) / np.sqrt(4000)
     assert np.all(np.abs(np.mean(errors**2, axis=0) - found.variances) < 5 * error)
     assert np.all(np.mean(np.abs(errors) <= found.half_widths, axis=0) > 0.93)
@@ -91,6 +95,24 @@ def test_a_table_without_negative_entries_is_the_nearest_one():
     assert np.allclose(slope * z, 0.0, atol=1e-9)
 
 
+def test_sums_beyond_doubles_are_exact_and_clipped(monkeypatch):
+    """The path for noise of 2^52 steps and more agrees with rational sums, clipped."""
+    noise = best(WEEKS, family="cells", epsilon=1.0).noise
+    step = sums._summed_step(noise)
+    cells = np.array([[1.0, 2.0**52, 3.0, -(2.0**52), 2.0**60, -(2.0**60)]]) * step
+    ordinary = sums.prepared
+
+    def huge(problems, values, inner, grid):
+        if inner is noise.inner:
+            return lambda _: cells
+        return ordinary(problems, values, inner, grid)
+
+    monkeypatch.setattr(sums, "prepared", huge)
+    draw = sums._summed(sums.Problems("test"), np.zeros((1, 6)), noise, None, rounds=False)
+    exact = np.cumsum([int(x) for x in (cells[0] / step).tolist()])
+    assert np.array_equal(draw(None)[0] / step, np.clip(exact, -(2**53), 2**53).astype(float))
+
+
 def test_a_release_is_charged_once_and_bad_ones_not_at_all():
     """The budget, its relation, and refusals that leave it as it was."""
     found = best(TABLES, family="correlated-gaussian", **BUDGET)
@@ -103,7 +125,8 @@ def test_a_release_is_charged_once_and_bad_ones_not_at_all():
         lambda: release.workload(x, found, non_negative=1, budget=budget),
         lambda: release.workload(x, best(L2(1.0, of=12, **ADDED), epsilon=1.0), budget=budget),
         lambda: release.workload(x, found, budget=Budget(1.0, relation="replace-one")),
-        lambda: release(TABLES.W @ x, found, budget=budget),
+        lambda: release(TABLES.W @ x + 0.3, found, budget=budget),
+        lambda: release(TABLES.W @ x, found, grid=1.0, budget=budget),
     ):
         with pytest.raises(ValueError, match="expected"):
             wrong()
@@ -117,8 +140,8 @@ def test_a_release_is_charged_once_and_bad_ones_not_at_all():
         release.workload(x, found, budget=budget)
 
 
-def test_answers_need_the_table():
-    """W x alone is refused, also where its entries are not whole; the table is taken."""
+def test_answers_of_fractions_need_the_table():
+    """W with entries that are not whole: W x alone is refused, the table is taken."""
     given = Workload([[0.3, 0.0], [0.1, 0.7]], **ADDED)
     found = best(given, family="correlated-gaussian", **BUDGET)
     with pytest.raises(ValueError, match=r"release\.workload"):
@@ -163,7 +186,8 @@ def test_whole_answers_are_sums_of_cells_with_discrete_noise(people, epsilon, de
     released = release.workload(x, found)
     assert released.value.dtype == np.int64
     assert np.allclose(np.diff(released.value, prepend=0), released.cells)
-    drawn = np.array([release.workload(x, found).value for _ in range(1000)])
+    drawn = release(np.tile(given.W @ x, (4000, 1)), found.noise)
+    assert drawn.dtype == np.int64
     cells = np.diff(drawn - given.W @ x, prepend=0, axis=1).ravel()
     most = int(noise.isf(0.01))
     k = np.arange(-most, most + 1)
