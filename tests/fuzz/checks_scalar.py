@@ -5,16 +5,8 @@ import math
 import mpmath as mp
 import numpy as np
 
-from dpnoise.noise import DiscreteGaussian, Gaussian, Laplace, Staircase, Subbotin
-from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.odometer.concentrated import zcdp
+from dpnoise.noise import DiscreteGaussian, Staircase, Subbotin
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile, privacy_profile
-from dpnoise.privacy.zcdp import (
-    epsilon_from_zcdp,
-    eta_from_dp,
-    transition_cost,
-    transition_for_cost,
-)
 from exact_noise import exact_noise
 from fuzz.coordinates import coordinate
 from fuzz.draws import FAMILIES
@@ -136,35 +128,7 @@ def inverse(draws, report):
             report.require(log_delta >= bar - 1e-9, claim, text)
 
 
-def gaussian(draws, report):
-    """The Gaussian profile, and zero-concentrated bounds above the exact one."""
-    sigma, shift = draws.size(0.05, 20.0), draws.size(0.05, 20.0)
-    epsilon = draws.epsilon([(Gaussian(sigma), shift, 1)], most=1e3)
-    report.about(Gaussian(sigma))
-    exact = exact_noise(Gaussian(sigma)).log_delta(shift, epsilon)
-    value = report.call(gaussian_log_delta, shift / sigma, epsilon)
-    # mu is rounded.
-    slack = 2e-12 + 4e-16 * (10.0 - 3.0 * float(exact))
-    report.require(abs(value - exact) <= slack * max(1, -exact / 700), f"exactly {exact}")
-    delta = draws.delta()
-    noise = draws.noise(draws.pick(FAMILIES[:3]), shift)
-    bound = report.call(zcdp, noise, shift)
-    found = report.call(epsilon_from_zcdp, *bound, delta)
-    text = report.last
-    log_delta = log_privacy_profile(noise, shift, float(found) * (1.0 + 1e-13))
-    report.require(log_delta <= math.log(delta) + 1e-10, f"{noise!r}: log delta {log_delta}", text)
-    if isinstance(noise, Laplace) or not 0.0 < bound.eta < 1e6:
-        return
-    eta = report.call(eta_from_dp, float(found), delta, bound.xi)
-    least = 1e-10 * float(found) / math.sqrt(bound.eta * (bound.eta - math.log(delta)))
-    report.require(abs(eta / bound.eta - 1.0) <= 1e-10 + least, f"eta {eta!r}, {bound.eta!r}")
-    cost = report.call(transition_cost, noise.alpha if hasattr(noise, "alpha") else 1.0)
-    back = report.call(transition_for_cost, cost)
-    report.require(abs(back - getattr(noise, "alpha", 1.0)) <= 1e-12 * (1.0 + back), f"{back!r}")
-
-
 CHECKS = {
     "scalar-truth": (truth, 3.0),
     "scalar-inverse": (inverse, 2.0),
-    "scalar-gaussian": (gaussian, 1.0),
 }

@@ -105,11 +105,13 @@ def test_scales_are_those_of_the_function_with_their_names(tmp_path, case):
 def test_printed_and_written_scales_have_all_digits(tmp_path):
     path = tmp_path / "scales.csv"
     options = "--noise", "laplace", "--scheme", "iid", "--power", "1", "--output", str(path)
-    done = run(tmp_path, GOOD["names"][0], *options)
+    done = run(tmp_path, GOOD["numbers as names"][0], *options)
     scales = allocate(SIZES, noise="laplace", scheme="iid", epsilon=1.0, p=1.0).tolist()
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["name"] for row in rows] == ["a", "b", "c"]
+    assert list(rows[0]) == ["person", "lambda", "scale"]
+    assert done.stdout.splitlines()[1].split() == ["person", "lambda", "beta"]
+    assert [row["person"] for row in rows] == ["1", "2", "3"]
     assert [float(row["scale"]) for row in rows] == scales
     assert all(repr(scale) in done.stdout for scale in scales)
 
