@@ -169,20 +169,6 @@ def stream(*entropy):
     return np.random.default_rng([2026, *entropy])
 
 
-def laplace(scale):
-    return lambda x, rng: [on_a_grid(x + rng.laplace(scale=scale))]
-
-
-def test_laplace_noise_shows_nearly_its_epsilon_and_never_more():
-    """Ten audits at confidence 0.99 each: the claim is true, two false alarms have odds 0.4 %."""
-    settings = {"epsilon": 1.0, "delta": 0.0, "confidence": 0.99, "runs": 4000}
-    found = [audited_runs(laplace(1.0), 0, 1, seed=stream(k), **settings) for k in range(10)]
-    assert sum(one.contradicted for one in found) <= 1
-    assert sum(one.epsilon > 1.0 for one in found) <= 1
-    assert np.median([one.epsilon for one in found]) > 0.75
-    assert audited_runs(laplace(0.5), 0, 1, seed=stream(0), **settings).contradicted
-
-
 SETTINGS = {"epsilon": 1.0, "delta": DELTA, "runs": 300}
 
 

@@ -32,8 +32,7 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.noise import KNorm, staircase_2d_gamma
 from dpnoise.optimality.certificates import count_projection
-from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.optimality.whole_numbers import WholeStaircase
+from dpnoise.optimality.scalar_floor import WholeStaircase, scalar_certificate
 from dpnoise.sensitivity.spheroid import Spheroid
 from exact_noise import off
 from for_all import for_all
