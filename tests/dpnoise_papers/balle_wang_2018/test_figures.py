@@ -15,8 +15,8 @@ from dpnoise_papers.balle_wang_2018.figures import (
     mean_curves,
     published_algorithm,
 )
+from dpnoise_papers.balle_wang_2018.heat_maps import heat_map_errors, heat_maps
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
-from dpnoise_papers.balle_wang_2018.tables.heat_maps import heat_map_errors, heat_maps
 from dpnoise_papers.claims.interval import ends
 from dpnoise_papers.style import OURS
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, bisected
+from dpnoise_papers.balle_wang_2018.gaussian_calibration import TOLERANCE, bisected
 from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, log_profile, slack
 from dpnoise_papers.checks import Outcome, at_most, equal, log_uniform
 

@@ -12,14 +12,14 @@ from scipy import special
 
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.balle_wang_2018.settings import Releases
-from dpnoise_papers.balle_wang_2018.tables import releases
-from dpnoise_papers.balle_wang_2018.tables.releases import (
+from dpnoise_papers.balle_wang_2018 import releases
+from dpnoise_papers.balle_wang_2018.releases import (
     high_dimension,
     histogram_panels,
     histograms,
     mean_estimation,
 )
+from dpnoise_papers.balle_wang_2018.settings import Releases
 from dpnoise_papers.seeds import generator
 
 MEANS = {

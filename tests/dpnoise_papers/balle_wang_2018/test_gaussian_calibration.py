@@ -5,14 +5,7 @@ import pytest
 from scipy import special
 
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.balle_wang_2018.settings import (
-    Algorithm1,
-    Algorithm1Sizes,
-    GainByDelta,
-    GainByEpsilon,
-    GainCrossings,
-)
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
+from dpnoise_papers.balle_wang_2018.gaussian_calibration import (
     STOPS,
     TOLERANCE,
     _b_minus,
@@ -22,6 +15,13 @@ from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
     gain_crossings,
     published_algorithm,
     published_algorithm_sizes,
+)
+from dpnoise_papers.balle_wang_2018.settings import (
+    Algorithm1,
+    Algorithm1Sizes,
+    GainByDelta,
+    GainByEpsilon,
+    GainCrossings,
 )
 from dpnoise_papers.settings import Grid
 
