@@ -26,10 +26,7 @@ from dpnoise_papers.settings import (
 )
 
 Noise = Literal["gaussian", "laplace"]
-VariantName = Literal[
-    "stated", "stated-largest", "unclipped", "unclipped-largest", "add-remove", "replace-one",
-    "approximate",
-]  # fmt: skip
+VariantName = Literal["stated", "stated-largest", "unclipped", "unclipped-largest", "add-remove"]
 Variants = Distinct[VariantName]
 PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
 PcaFeatures = Annotated[int, Field(ge=2, le=1000)]
@@ -40,8 +37,6 @@ GroupBy = Literal["tensor", "module", "layer"]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "tensorfloat32", "bfloat16"]
 _Width = Annotated[int, Field(ge=1, le=4096)]
-Features = Literal["raw", "standardise"]
-DATASETS = {"california", "electricity"}  # of Figure 5 and of Figure 6
 _MAXIMUM_AT_ONCE = 2000  # descents with one step; each fits all samples of a data set
 
 
@@ -53,22 +48,6 @@ class Unions(Section):
     trials: PcaTrials
 
 
-class PcaModels(Section):
-    """Data models of Table III, each with draws of one data set for all trials.
-
-    Attributes
-    ----------
-    subspaces : tuple of int
-        Numbers of equal subspaces whose dimensions add up to the rank.
-    draws, trials : int
-        Draws of the data, and trials of the noise on each.
-    """
-
-    subspaces: Distinct[Annotated[int, Field(ge=1)]]
-    draws: PcaTrials
-    trials: PcaTrials
-
-
 class Pca(Seeded):
     """Private principal components (Table III).
 
@@ -77,14 +56,13 @@ class Pca(Seeded):
     samples, features, rank : int
         N, M and r.
     delta : float
-        Of Gaussian noise, and of the variant 'approximate'; other Laplace noise has 0.
+        Of Gaussian noise; Laplace noise has 0.
     subspaces : int
         Of the data; their dimensions, as equal as can be, add up to the rank.
     trials : int
         Each with data of its own.
     coarse_trials : int, optional
-        How many of them the rows have that are far from what is printed: Laplace noise and the
-        variant 'replace-one'. By default all.
+        How many of them Laplace noise has, which is far from what is printed. By default all.
     variants : tuple of str
         Keys of `dpnoise_papers.inid_2024.tables.pca.VARIANTS`.
     others : Unions
@@ -278,96 +256,40 @@ def _odd(points: int) -> int:
     return points
 
 
-def _with_cyclic(orders: tuple[str, ...]) -> tuple[str, ...]:
-    if "cyclic" not in orders:
-        raise ValueError("expected cyclic among them, which Figures 5 and 6 show")
-    return orders
-
-
 Refine = Annotated[int, Field(ge=1, le=101), AfterValidator(_odd)]
 
 
-class StrengthByFeatures(Section):
-    """Strength of the penalty for each way of scaling the features; '1/N' for N samples."""
-
-    raw: StrengthBySize
-    standardise: StrengthBySize
-
-
 class ScaledTask(Objective):
-    """An objective for raw and for standardised features."""
+    """An objective with the strength of its penalty, lambda; '1/N' for N samples."""
 
-    strength: StrengthByFeatures
+    strength: StrengthBySize
 
 
-class ImprovedDescent(Seeded):
-    """Coordinate descent with noise by coordinate, against passes.
+class DescentOrders(Seeded):
+    """Coordinate descent with noise by coordinate, in many orders of the columns.
 
     Attributes
     ----------
     epsilon, delta : float
         The budget; delta may be '1/N^2' for N samples.
-    features : tuple of str
-        Ways of scaling them.
-    orders : tuple of str
-        Of the coordinates in a pass; 'permuted' for the longest run only.
-    passes : tuple of int
-        Each with a run of its own, whose noise pays for so many passes.
-    curve : tuple of int
-        After which passes the longest run is looked at.
+    passes : int
+        Of a run, whose noise pays for all of them.
+    seen : tuple of int
+        After which passes the run is looked at, beside its end.
     trials : int
         On which step and clipping constant are chosen.
-    coarse_trials : int
-        How many of them the coarse grid is run on.
     evaluate : int
         Fresh trials, on which nothing was chosen.
     steps, clips : Grid
-        The coarse grid.
+        The coarse grid of the search.
     refine : int
         Points per axis between the neighbours of the best of the coarse grid.
     tasks : dict
         What is learned from each data set.
-    """
-
-    epsilon: Epsilon
-    delta: BudgetDelta
-    features: Distinct[Features]
-    orders: Annotated[Distinct[Literal["cyclic", "permuted"]], AfterValidator(_with_cyclic)]
-    passes: Distinct[Passes]
-    curve: Distinct[Passes]
-    trials: SeveralTrials
-    coarse_trials: Annotated[int, Field(ge=1)]
-    evaluate: SeveralTrials
-    steps: SearchGrid
-    clips: SearchGrid
-    refine: Refine
-    tasks: Annotated[dict[str, ScaledTask], Field(min_length=1), Registered]
-
-    @model_validator(mode="after")
-    def _trials_suffice(self) -> ImprovedDescent:
-        if self.coarse_trials > self.trials:
-            got = f"{self.coarse_trials} > {self.trials}"
-            raise ValueError(f"expected coarse_trials <= trials, got {got}")
-        at_once = max(self.clips.count * self.coarse_trials, self.refine * self.trials)
-        if at_once > _MAXIMUM_AT_ONCE:
-            expected = f"at most {_MAXIMUM_AT_ONCE} (points of the grid of clips times trials)"
-            raise ValueError(f"expected {expected}, got {at_once}")
-        return self
-
-
-class DescentOrders(Section):
-    """Runs in many orders of the columns.
-
-    Attributes
-    ----------
     documented : dict
         By data set and name, the columns in a documented order.
     random : int
         How many random permutations follow.
-    seen : tuple of int
-        After which passes the run is looked at, beside its end.
-    coarse_trials, refine : int
-        Of a search that is finer than that of `ImprovedDescent`.
     keep : float
         The first order is searched on the whole coarse grid; a point of it is left out for the
         others if its error there exceeds this multiple of the smallest.
@@ -375,36 +297,29 @@ class DescentOrders(Section):
         How many of the last orders are searched on the whole coarse grid again.
     """
 
+    epsilon: Epsilon
+    delta: BudgetDelta
+    passes: Passes
+    seen: Distinct[Passes]
+    trials: SeveralTrials
+    evaluate: SeveralTrials
+    steps: SearchGrid
+    clips: SearchGrid
+    refine: Refine
+    tasks: Annotated[dict[str, ScaledTask], Field(min_length=1), Registered]
     documented: dict[str, dict[str, Distinct[Annotated[str, Field(min_length=1)]]]]
     random: Annotated[int, Field(ge=1, le=1000)]
-    seen: Distinct[Passes]
-    coarse_trials: Annotated[int, Field(ge=1)]
-    refine: Refine
     keep: Annotated[float, Field(ge=1, le=1e10)]
     audit: Annotated[int, Field(ge=0, le=1000)]
 
     @model_validator(mode="after")
-    def _orders_of_the_same_columns(self) -> DescentOrders:
+    def _fit(self) -> DescentOrders:
         for dataset, orders in self.documented.items():
             if len({frozenset(columns) for columns in orders.values()}) > 1:
                 names = ", ".join(orders)
                 raise ValueError(f"expected the same columns of {dataset} in {names}")
+        at_once = max(self.clips.count, self.refine) * self.trials
+        if at_once > _MAXIMUM_AT_ONCE:
+            expected = f"at most {_MAXIMUM_AT_ONCE} (points of the grid of clips times trials)"
+            raise ValueError(f"expected {expected}, got {at_once}")
         return self
-
-
-def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
-    """Refusal of sections that do not fit each other, with ValueError."""
-    for where, names in (
-        ("improved_descent.tasks", set(descent.tasks)),
-        ("descent_orders.documented", set(orders.documented) | DATASETS),
-    ):
-        if names != DATASETS:
-            expected = " and ".join(sorted(DATASETS))
-            raise ValueError(f"{where}: expected {expected}, got {', '.join(sorted(names))}")
-    searched_in(descent, orders)
-
-
-def searched_in(descent: ImprovedDescent, orders: DescentOrders) -> ImprovedDescent:
-    """Settings with the finer search of the orders, refused if it has too many trials."""
-    finer = {"coarse_trials": orders.coarse_trials, "refine": orders.refine}
-    return ImprovedDescent.model_validate(dict(descent) | finer)

@@ -9,13 +9,10 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from dpnoise_papers.inid_2024.learning_settings import (
     DeepLearning,
     DescentOrders,
-    ImprovedDescent,
     Noise,
     Pca,
-    PcaModels,
     PcaSensitivities,
     PrivateTraining,
-    check_together,
 )
 from dpnoise_papers.settings import (
     Delta,
@@ -42,6 +39,7 @@ EpsilonsOrGrid = Annotated[
     | Annotated[EpsilonGrid, Tag("grid")],
     _LIST_OR_GRID,
 ]
+_DATASETS = {"california", "electricity"}  # of Figure 5 and of Figure 6
 # The least sensitivity of an exponential profile is then 1e-100, the least that allocation takes.
 _MAXIMUM_EXPONENTIAL = 230
 
@@ -216,19 +214,19 @@ class Settings(Section):
     theorem_7: Theorem7
     theory: Theory
     table_3: Pca
-    table_3_models: PcaModels
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
     table_4_digits: PrivateTraining
     table_4_cifar10: PrivateTraining
-    improved_descent: ImprovedDescent
     descent_orders: DescentOrders
 
     @model_validator(mode="after")
     def _sections_fit(self) -> Settings:
-        check_together(self.improved_descent, self.descent_orders)
-        rank = self.table_3.rank
-        if uneven := [one for one in self.table_3_models.subspaces if rank % one]:
-            expected = f"divisors of table_3.rank = {rank}"
-            raise ValueError(f"table_3_models.subspaces: expected {expected}, got {uneven}")
+        descent, expected = self.descent_orders, ", ".join(sorted(_DATASETS))
+        for where, names in (
+            ("tasks", set(descent.tasks)), ("documented", set(descent.documented) | _DATASETS)
+        ):  # fmt: skip
+            if names != _DATASETS:
+                got = ", ".join(sorted(names))
+                raise ValueError(f"descent_orders.{where}: expected {expected}, got {got}")
         return self

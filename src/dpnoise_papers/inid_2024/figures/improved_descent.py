@@ -1,44 +1,35 @@
-"""Figures 5 and 6 of inid-2024, and in other orders of the columns."""
+"""Figures 5 and 6 of inid-2024, and their ends in every order of the columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpnoise_papers.claims.interval import ends, reach
-from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, legend_below, new_figure
+from dpnoise_papers.style import COLOURS, GREY, house_style, legend_below, page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# As in Figures 1 and 3: black i.i.d., grey SPR, optimal in the colour of the noise, the Gaussian.
+# As in Figures 1 and 3: grey SPR, optimal in the colour of the noise, the Gaussian.
 SCHEMES: dict[str, dict[str, Any]] = {
-    "iid": {"color": "#000000", "linestyle": (0, (1, 1.4)), "label": "i.i.d.*"},
-    "spr": {"color": GREY, "linestyle": "-", "label": "SPR (usual DP-CD)"},
+    "spr": {
+        "color": GREY, "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)",
+    },
     "optimal": {
-        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "label": "optimal",
+        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "marker": "s",
+        "label": "optimal",
     },
 }  # fmt: skip
-FEATURES = {"raw": "raw features", "standardise": "standardised features"}
 TITLES = {"california": "California, LASSO", "electricity": "Electricity, logistic"}
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:g} %")
-LOOKS: dict[str, dict[str, Any]] = {
-    "spr": {"color": SCHEMES["spr"]["color"], "marker": "o", "label": "SPR (usual DP-CD)"},
-    "spr-half": {
-        "color": SCHEMES["spr"]["color"], "marker": "o", "facecolors": "white",
-        "label": "SPR, half the noise: not private",
-    },
-    "optimal": {"color": SCHEMES["optimal"]["color"], "marker": "s", "label": "optimal"},
-}  # fmt: skip
 PRINTED = {"spr": "printed, DP-CD", "optimal": "printed, improved DP-CD"}
 ORDERS = {"scikit-learn": "scikit-learn's", "cal-housing": "cal_housing's", "openml": "OpenML's"}
 _BELOW = 4.0  # times, how far the axis goes below the smallest error; bars may be cut there
@@ -52,68 +43,39 @@ def _percent_axis(axis: Axes, subs: tuple[float, ...] = (1.0,)) -> None:
     axis.grid(color=GREY, alpha=0.2, linewidth=0.5)
 
 
-def descent_paths(table: pd.DataFrame, orders: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Draw the relative error against passes, one panel for each way of scaling the features.
+@house_style()
+def descent_paths(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Draw the relative error against passes by the protocol 'printed', with 99 % intervals.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it: lines
-        are one run of the most passes, in cyclic order, by the protocol 'printed'; bars are 99 %
-        intervals. Where all schemes are one, hollow marks are runs of their own for fewer passes.
-    orders : DataFrame
-        The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`, all data
-        sets together. Schemes in it are drawn from it: a strong line for the first documented order
-        of the columns, which the claims judge, thin ones for the others, and a band for the random
-        ones.
+        The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`: a strong
+        line for the first documented order of the columns, which the claims judge, thin ones for
+        the others, and a band for the random ones.
     printed : DataFrame
         The paper's numbers, each in the colour of its scheme, and those read off the figures of
         Mangold et al.
     """
-    shown = table[(table["order"] == "cyclic") & (table["protocol"] == "printed")]
-    searched = orders[(orders["protocol"] == "printed") & orders["dataset"].isin(shown["dataset"])]
-    scalings = [name for name in FEATURES if name in set(shown["features"])]
-    with house_style():
-        figure = new_figure(PAGE, 3.1)
-        panels = figure.subplots(1, max(1, len(scalings)), sharey=True, squeeze=False)[0]
-        key: dict[str, Artist] = {}
-        for panel, scaling in zip(panels, scalings, strict=False):
-            here = shown[shown["features"] == scaling]
-            one = here.pivot_table("error", ["reading", "passes"], "scheme")
-            if np.allclose(one.min(axis=1), one.max(axis=1), rtol=1e-6):
-                panel.text(
-                    0.97, 0.95, "all three schemes are one", transform=panel.transAxes,
-                    ha="right", va="top", color=GREY,
-                )  # fmt: skip
-                rows = here[here["scheme"] == "spr"]
-                _path(panel, rows[rows["reading"] == "run"], "spr")
-                own = rows[rows["reading"] == "budget"]
-                key["SPR, a run of its own for so many passes"] = panel.scatter(
-                    own["passes"], own["error"], s=16, facecolors="white", edgecolors=GREY,
-                    linewidths=0.9, zorder=3,
-                )  # fmt: skip
-            else:
-                run = here[here["reading"] == "run"]
-                key |= _in_orders(panel, run, searched[searched["features"] == scaling])
-            if len(printed):
-                key |= _printed(panel, printed[printed["features"] == scaling])
-            _percent_axis(panel)
-            name = str(here["dataset"].iloc[0])
-            panel.set_title(f"{TITLES.get(name, name)}, {FEATURES[scaling]}")
-            panel.set_xlabel("passes over the data")
-        if scalings:
-            panels[0].set_ylabel("relative error of the objective")
-            legend_below(figure, [_labelled(artist, words) for words, artist in key.items()])
+    figure, panels = page(height=3.1)
+    panel = panels[0, 0]
+    shown = table[table["protocol"] == "printed"]
+    if len(shown):
+        key = _in_orders(panel, shown)
+        if len(printed):
+            key |= _printed(panel, printed)
+        _percent_axis(panel)
+        name = str(shown["dataset"].iloc[0])
+        panel.set_title(f"{TITLES.get(name, name)}, raw features")
+        panel.set_xlabel("passes over the data")
+        panel.set_ylabel("relative error of the objective")
+        for words, artist in key.items():
+            artist.set_label(words)
+        legend_below(figure, list(key.values()))
     return figure
 
 
-def _labelled(artist: Artist, words: str) -> Artist:
-    """Return an artist of the key with its words."""
-    artist.set_label(words)
-    return artist
-
-
-def _in_orders(panel: Axes, run: pd.DataFrame, searched: pd.DataFrame) -> dict[str, Artist]:
+def _in_orders(panel: Axes, table: pd.DataFrame) -> dict[str, Artist]:
     """Draw every scheme in documented orders of the columns, and the band of random ones.
 
     Entries of the key are returned: strong lines by scheme, then what the others are.
@@ -123,15 +85,12 @@ def _in_orders(panel: Axes, run: pd.DataFrame, searched: pd.DataFrame) -> dict[s
     first = ""
     thin: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 1))}
     for scheme, look in SCHEMES.items():
-        own = searched[searched["scheme"] == scheme]
+        own = table[table["scheme"] == scheme]
         random = own["order"].str.startswith("random-")
-        first, *others = dict.fromkeys(own["order"][~random]) or [""]
-        rows = run[run["scheme"] == scheme]
-        start = rows[rows["passes"] == 0]
-        line = pd.concat([start, own[own["order"] == first]]) if first else rows
-        key[look["label"]] = _path(panel, line, scheme)
+        first, *others = dict.fromkeys(own["order"][~random]) or [own["order"].iloc[0]]
+        key[look["label"]] = _path(panel, own[own["order"] == first], scheme)
         for name in others:
-            line = pd.concat([start, own[own["order"] == name]])
+            line = own[own["order"] == name]
             panel.plot(line["passes"], line["error"], color=look["color"], **thin)
             words = f"columns in {ORDERS.get(name, name)} order"
             beside[words] = Line2D([], [], color=GREY, **thin)
@@ -141,18 +100,16 @@ def _in_orders(panel: Axes, run: pd.DataFrame, searched: pd.DataFrame) -> dict[s
                 band.index, band["min"], band["max"], color=look["color"], alpha=0.15, linewidth=0
             )
             beside["columns in random orders"] = Patch(color=GREY, alpha=0.15, linewidth=0)
-    if first:
-        words = f"strong lines: columns in {ORDERS.get(first, first)} order"
-        panel.text(0.03, 0.05, words, transform=panel.transAxes, color=GREY)
+    words = f"strong lines: columns in {ORDERS.get(first, first)} order"
+    panel.text(0.03, 0.05, words, transform=panel.transAxes, color=GREY)
     return key | beside
 
 
 def _path(panel: Axes, run: pd.DataFrame, scheme: str) -> Artist:
     """Draw one run against its passes, with 99 % intervals as far as they are above 0."""
-    run = run.sort_values("passes")
     down, up = reach(run, "error")
     down = np.minimum(down, (1.0 - 1.0 / _BELOW) * run["error"])
-    look = {key: value for key, value in SCHEMES[scheme].items() if key != "label"}
+    look = {key: SCHEMES[scheme][key] for key in ("color", "linestyle")}
     panel.errorbar(run["passes"], run["error"], yerr=[down, up], elinewidth=0.7, **look)
     return Line2D([], [], **look)
 
@@ -176,6 +133,7 @@ def _printed(panel: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
     return key
 
 
+@house_style()
 def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw the error after the last pass for every order of the columns, sorted by SPR's.
 
@@ -189,19 +147,16 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """
     shown = table[table["protocol"] == "printed"]
     datasets = sorted(set(shown["dataset"]))
-    with house_style():
-        figure = new_figure(PAGE, 3.4)
-        panels = figure.subplots(1, max(1, len(datasets)), squeeze=False)[0]
-        for panel, dataset in zip(panels, datasets, strict=False):
-            here = shown[shown["dataset"] == dataset]
-            last = here[here["passes"] == here["passes"].max()]
-            _orders(panel, last)
-            if len(printed):
-                _lines(panel.axhline, printed[printed["dataset"].astype(str) == dataset])
-            panel.set_title(f"{TITLES.get(dataset, dataset)}, raw features")
-        if datasets:
-            panels[0].set_ylabel("relative error of the objective,\nafter the last pass")
-            legend_below(figure)
+    figure, panels = page(1, max(1, len(datasets)), height=3.4)
+    for panel, dataset in zip(panels[0], datasets, strict=False):
+        here = shown[shown["dataset"] == dataset]
+        _orders(panel, here[here["passes"] == here["passes"].max()])
+        if len(printed):
+            _lines(panel, printed[printed["dataset"].astype(str) == dataset])
+        panel.set_title(f"{TITLES.get(dataset, dataset)}, raw features")
+    if datasets:
+        panels[0, 0].set_ylabel("relative error of the objective,\nafter the last pass")
+        legend_below(figure)
     return figure
 
 
@@ -212,15 +167,13 @@ def _orders(panel: Axes, rows: pd.DataFrame) -> None:
     low, high = (table.pivot_table(end, "order", "scheme") for end in ("low", "high"))
     names = list(errors["spr"].sort_values().index)
     places = np.arange(len(names))
-    for scheme, look in LOOKS.items():
+    for scheme, look in SCHEMES.items():
         values = errors.loc[names, scheme]
         bars = [values - low.loc[names, scheme], high.loc[names, scheme] - values]
         panel.errorbar(places, values, yerr=bars, fmt="none", ecolor=look["color"], elinewidth=0.6)
-        style = {key: look[key] for key in ("marker", "label")}
-        faces = look.get("facecolors", look["color"])
         panel.scatter(
-            places, values, s=16, facecolors=faces, edgecolors=look["color"], linewidths=0.9,
-            zorder=3, **style,
+            places, values, s=16, color=look["color"], linewidths=0.9, zorder=3,
+            marker=look["marker"], label=look["label"],
         )  # fmt: skip
     documented = [place for place in range(len(names)) if not names[place].startswith("random-")]
     panel.set_xticks(documented, [names[place] for place in documented], rotation=30, ha="right")
@@ -233,11 +186,12 @@ def _orders(panel: Axes, rows: pd.DataFrame) -> None:
     panel.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.5)
 
 
-def _lines(draw: Callable[..., object], rows: pd.DataFrame) -> None:
+def _lines(panel: Axes, rows: pd.DataFrame) -> None:
+    """Draw the printed numbers of one data set as lines."""
     for scheme, label in PRINTED.items():
         chosen = (rows["protocol"] == "printed") & (rows["scheme"] == scheme)
         for value in rows.loc[chosen, "printed"]:
-            draw(
+            panel.axhline(
                 value, color=SCHEMES[scheme]["color"], linewidth=0.9, label=label, zorder=1,
                 linestyle=SCHEMES[scheme]["linestyle"],
             )  # fmt: skip

@@ -6,33 +6,27 @@ import pytest
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.colors import to_rgb
 
-from descent_toys import PLAIN_ORDERS, SETTINGS, dataset
+from descent_toys import dataset, settings
+from dpnoise_papers.inid_2024.figures.improved_descent import PRINTED as LABELS
 from dpnoise_papers.inid_2024.figures.improved_descent import (
-    LOOKS,
     SCHEMES,
     descent_orders,
     descent_paths,
 )
-from dpnoise_papers.inid_2024.figures.improved_descent import PRINTED as LABELS
-from dpnoise_papers.inid_2024.learning_settings import DescentOrders
+from dpnoise_papers.inid_2024.tables.descent_orders import ORDERS_COLUMNS, spread
 from dpnoise_papers.inid_2024.tables.descent_orders import descent_orders as experiment
-from dpnoise_papers.inid_2024.tables.descent_orders import spread
-from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
-from dpnoise_papers.style import OURS, save
+from dpnoise_papers.style import save
 
 PRINTED = pd.DataFrame(
     {
         "dataset": "california",
-        "features": "raw",
         "protocol": ["printed", "printed", "fresh"],
         "scheme": ["spr", "optimal", "spr"],
         "passes": ["3", "3", "1"],
         "printed": [0.0188, 0.0045, 0.2],
     }
 )
-ONE = DescentOrders(
-    **PLAIN_ORDERS | {"documented": {"california": {"as-is": ["a", "b", "c"]}}, "random": 4}
-)
+ONE = settings(documented={"california": {"as-is": ["a", "b", "c"]}}, random=4)
 PAPER = pd.DataFrame(
     {
         "dataset": "california",
@@ -41,11 +35,6 @@ PAPER = pd.DataFrame(
         "printed": [0.02, 0.01],
     }
 )
-
-
-@pytest.fixture(scope="module")
-def paths():
-    return improved_descent(SETTINGS, dataset())
 
 
 def words(figure):
@@ -60,7 +49,7 @@ def points(panel):
 
 @pytest.fixture(scope="module")
 def orders_table():
-    return experiment(SETTINGS, ONE, dataset())[0]
+    return experiment(ONE, dataset())[0]
 
 
 def drawn(panel):
@@ -76,58 +65,46 @@ def colour_at(panel, point):
     return None
 
 
-def test_a_curve_ends_at_the_number_that_is_judged(paths, orders_table):
-    figure = descent_paths(paths, orders_table, PRINTED)
-    raw, standardised = figure.axes
-    run = paths[
-        (paths["features"] == "raw") & (paths["order"] == "cyclic")
-        & (paths["protocol"] == "printed") & (paths["reading"] == "run")
-    ].set_index("scheme")  # fmt: skip
+def test_a_curve_ends_at_the_number_that_is_judged(orders_table):
+    (panel,) = descent_paths(orders_table, PRINTED).axes
     searched = orders_table[orders_table["protocol"] == "printed"]
-    expected = {tuple(run.loc["iid", "error"])}
-    for scheme in ("spr", "optimal"):
+    expected = set()
+    for scheme in SCHEMES:
         own = searched[(searched["scheme"] == scheme) & (searched["order"] == "as-is")]
-        start = run.loc[scheme].set_index("passes").loc[0, "error"]
-        expected.add((start, *own["error"]))
+        expected.add(tuple(own["error"]))
         judged = spread(orders_table).query(
             f"scheme == '{scheme}' and protocol == 'printed' and passes == 3"
         )
         assert own["error"].iloc[-1] == judged["error"].iloc[0]
-    assert drawn(raw) == expected
-    bands = [part.get_paths()[0].vertices[:, 1] for part in raw.collections
+    assert drawn(panel) == expected
+    bands = [part.get_paths()[0].vertices[:, 1] for part in panel.collections
              if isinstance(part, FillBetweenPolyCollection)]  # fmt: skip
     assert len(bands) == 2
     random = searched[searched["order"].str.startswith("random")]
-    for scheme, band in zip(("spr", "optimal"), bands, strict=True):
+    for scheme, band in zip(SCHEMES, bands, strict=True):
         own = random.loc[random["scheme"] == scheme, "error"]
         assert (band.min(), band.max()) == pytest.approx((own.min(), own.max()))
-    assert len(drawn(standardised)) == 1
-    assert "all three schemes are one" in [text.get_text() for text in standardised.texts]
 
 
-def test_each_printed_star_has_the_colour_of_its_scheme_and_everything_is_in_the_key(
-    paths, orders_table
-):
-    figure = descent_paths(paths, orders_table, PRINTED)
-    raw, standardised = figure.axes
-    assert {(3.0, 0.0188), (3.0, 0.0045), (1.0, 0.2)} <= points(raw)
-    assert not {(3.0, 0.0188), (3.0, 0.0045)} & points(standardised)
+def test_each_printed_star_has_the_colour_of_its_scheme_and_everything_is_in_the_key(orders_table):
+    figure = descent_paths(orders_table, PRINTED)
+    (panel,) = figure.axes
+    assert {(3.0, 0.0188), (3.0, 0.0045), (1.0, 0.2)} <= points(panel)
     for point, scheme in (((3.0, 0.0188), "spr"), ((3.0, 0.0045), "optimal")):
         colour = tuple(np.round(to_rgb(SCHEMES[scheme]["color"]), 3))
-        assert colour_at(raw, point) == colour
+        assert colour_at(panel, point) == colour
     assert set(words(figure)) == {
-        "i.i.d.*", "SPR (usual DP-CD)", "optimal", *LABELS.values(), "DP-CD of Mangold et al.",
-        OURS, "SPR, a run of its own for so many passes", "columns in random orders",
+        *(look["label"] for look in SCHEMES.values()), *LABELS.values(), "DP-CD of Mangold et al.",
+        "columns in random orders",
     }  # fmt: skip
-    assert [text.get_text() for text in raw.texts] == ["strong lines: columns in as-is order"]
+    assert [text.get_text() for text in panel.texts] == ["strong lines: columns in as-is order"]
     other = orders_table.replace({"order": {"random-1": "cal-housing"}})
-    assert "columns in cal_housing's order" in words(descent_paths(paths, other, PRINTED))
+    assert "columns in cal_housing's order" in words(descent_paths(other, PRINTED))
 
 
-def test_paths_without_printed_numbers_orders_or_data(paths, orders_table, tmp_path):
-    assert not set(LABELS.values()) & set(words(descent_paths(paths, orders_table, PRINTED[:0])))
-    assert len(drawn(descent_paths(paths, orders_table[:0], PRINTED).axes[0])) == 3
-    figure = descent_paths(pd.DataFrame(columns=COLUMNS), orders_table, PRINTED)
+def test_paths_without_printed_numbers_or_data(orders_table, tmp_path):
+    assert not set(LABELS.values()) & set(words(descent_paths(orders_table, PRINTED[:0])))
+    figure = descent_paths(pd.DataFrame(columns=ORDERS_COLUMNS), PRINTED)
     assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
 
 
@@ -143,7 +120,7 @@ def test_each_order_is_a_point_and_spr_is_sorted(orders_table, tmp_path):
     assert [text.get_text() for text in panel.get_xticklabels()] == ["as-is"]
     assert {0.02, 0.01} <= {line.get_ydata()[0] for line in panel.get_lines()}
     words = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert words == {look["label"] for look in LOOKS.values()} | set(LABELS.values())
+    assert words == {look["label"] for look in SCHEMES.values()} | set(LABELS.values())
     assert all(path.stat().st_size for path in save(figure, tmp_path / "orders"))
 
 
