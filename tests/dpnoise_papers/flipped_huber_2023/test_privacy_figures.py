@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_2023.figures.privacy import (
+from dpnoise_papers.flipped_huber_2023.privacy import (
+    loss_and_bound,
+    losses_at_one_scale,
+    profiles_at_one_variance,
+)
+from dpnoise_papers.flipped_huber_2023.privacy_figures import (
     figure_5,
     figure_6,
     figure_7,
@@ -15,11 +20,6 @@ from dpnoise_papers.flipped_huber_2023.settings import (
     LossAndBound,
     LossesAtOneScale,
     ProfilesAtOneVariance,
-)
-from dpnoise_papers.flipped_huber_2023.tables.privacy import (
-    loss_and_bound,
-    losses_at_one_scale,
-    profiles_at_one_variance,
 )
 from dpnoise_papers.settings import Grid
 

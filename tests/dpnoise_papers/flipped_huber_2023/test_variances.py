@@ -18,7 +18,7 @@ from dpnoise_papers.flipped_huber_2023.settings import (
     VarianceRatio,
     VectorVariances,
 )
-from dpnoise_papers.flipped_huber_2023.tables.variances import (
+from dpnoise_papers.flipped_huber_2023.variances import (
     gain_by_dimension,
     inside,
     minimum_in_box,

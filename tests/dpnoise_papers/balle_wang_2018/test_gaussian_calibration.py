@@ -4,24 +4,22 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.balle_wang_2018.settings import (
-    Algorithm1,
-    Algorithm1Sizes,
-    GainByDelta,
-    GainByEpsilon,
-    GainCrossings,
-)
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
+from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
+from dpnoise_papers.balle_wang_2018.gaussian_calibration import (
     STOPS,
     TOLERANCE,
     _b_minus,
     _b_plus,
     algorithm_1,
     classical_against_analytic,
-    gain_crossings,
     published_algorithm,
     published_algorithm_sizes,
+)
+from dpnoise_papers.balle_wang_2018.settings import (
+    Algorithm1,
+    Algorithm1Sizes,
+    GainByDelta,
+    GainByEpsilon,
 )
 from dpnoise_papers.settings import Grid
 
@@ -48,19 +46,6 @@ def test_deviations_as_epsilon_vanishes():
         assert (rows["analytic"].diff().dropna() < 0).all()
         assert np.allclose(rows["classical"] * rows["epsilon"], rows["classical"].iloc[-1])
         assert np.allclose(rows["gain"], (rows["classical"] / rows["analytic"]) ** 2)
-
-
-def test_crossings_are_roots_and_grow_with_the_gain():
-    table = gain_crossings(GainCrossings(epsilons=[0.5, 1.0], gains=[1.4, 1.5]))
-    classical = classical_gaussian_sigma(table["epsilon"], table["delta"], allow_large_epsilon=True)
-    gain = (classical / gaussian_sigma(table["epsilon"], table["delta"])) ** 2
-    assert np.allclose(gain, table["gain"], rtol=1e-10)
-    assert table["delta"].to_numpy().reshape(2, 2)[1, 0] < table["delta"].to_numpy()[3]
-
-
-def test_crossings_beyond_the_range_of_delta():
-    table = gain_crossings(GainCrossings(epsilons=[1.0], gains=[1.0001, 1e6]))
-    assert table["delta"].tolist() == [0.0, 1.0]
 
 
 def test_the_map_of_algorithm_1_names_what_happens():
@@ -104,7 +89,6 @@ def test_the_ends_of_the_settings_have_finite_numbers():
         settings = GainByDelta(epsilons=[1e-100, 1.0], deltas=deltas, sensitivity=size)
         table = classical_against_analytic(settings)
         assert np.isfinite(table.drop(columns="gain")).to_numpy().all()
-    assert math.isfinite(gain_crossings(GainCrossings(epsilons=[1e-100], gains=[1e300])).delta[0])
 
 
 def loop(epsilon, delta, stop):

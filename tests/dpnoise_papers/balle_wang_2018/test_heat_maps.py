@@ -6,8 +6,7 @@ import pytest
 
 from city_maps import grid, town
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
-from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
+from dpnoise_papers.balle_wang_2018.heat_maps import (
     all_hours,
     heat_map_data,
     heat_map_errors,
@@ -15,6 +14,7 @@ from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
     map_noise,
     panel_labels,
 )
+from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
 from dpnoise_papers.data.city import City, Hour, Tally
 
 CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)

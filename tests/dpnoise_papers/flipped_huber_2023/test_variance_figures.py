@@ -12,8 +12,8 @@ from matplotlib.colors import to_hex
 
 from dpnoise_papers import style
 from dpnoise_papers.claims.model import Claim, Condition, Printed
-from dpnoise_papers.flipped_huber_2023.figures.privacy import table_1_page
-from dpnoise_papers.flipped_huber_2023.figures.variances import (
+from dpnoise_papers.flipped_huber_2023.privacy_figures import table_1_page
+from dpnoise_papers.flipped_huber_2023.variance_figures import (
     FLOOR,
     MARKERS,
     curve,

@@ -14,16 +14,7 @@ from scipy.integrate import quad, trapezoid
 from dpnoise.noise import FlippedHuber, Gaussian, OffsetSymmetricGaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import privacy_profile
-from dpnoise_papers.flipped_huber_2023.settings import (
-    Algorithm2,
-    Densities,
-    FisherInformation,
-    LossAndBound,
-    LossesAtOneScale,
-    ProfilesAtOneVariance,
-    PublishedCases,
-)
-from dpnoise_papers.flipped_huber_2023.tables.privacy import (
+from dpnoise_papers.flipped_huber_2023.privacy import (
     VARIANTS,
     algorithm_2,
     densities,
@@ -33,6 +24,15 @@ from dpnoise_papers.flipped_huber_2023.tables.privacy import (
     losses_at_one_scale,
     profiles_at_one_variance,
     published_cases,
+)
+from dpnoise_papers.flipped_huber_2023.settings import (
+    Algorithm2,
+    Densities,
+    FisherInformation,
+    LossAndBound,
+    LossesAtOneScale,
+    ProfilesAtOneVariance,
+    PublishedCases,
 )
 from dpnoise_papers.settings import Grid
 from dpnoise_papers.verify.oracles.densities import flipped_huber
