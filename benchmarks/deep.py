@@ -59,7 +59,7 @@ class Way(NamedTuple):
     def __call__(self, data: Images, rate: float) -> tuple[float, float]:
         """Seconds and processor seconds of the second epoch."""
         run = Run(
-            network=RESNET_20, groups="layer", whole=self.groups == 1, noise="gaussian",
+            network=RESNET_20, whole=self.groups == 1, noise="gaussian",
             clips=(self.groups**-0.5,) * self.groups, scales=(SCALE,) * self.groups, rate=rate,
             epochs=2, trials=(Trial(("one",), 0.1),), seed=0, scope=("benchmark",), chunk=CHUNK,
             precision=self.precision,
@@ -114,7 +114,6 @@ def main() -> None:
     }
     if DEVICE == "cuda":
         calls["ours, tensorfloat32"] = Way(1, "tensorfloat32")
-        calls["ours, bfloat16"] = Way(1, "bfloat16")
     rounds = [{name: call(data, rate) for name, call in calls.items()} for _ in range(ROUNDS)]
     where = torch.cuda.get_device_name() if DEVICE == "cuda" else "one core"
     kind = 0 if DEVICE == "cuda" else 1  # of time that is compared

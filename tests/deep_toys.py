@@ -27,7 +27,6 @@ def run(**changes):
     """Six layers, each clipped to 0.4, with little noise."""
     told = {
         "network": NETWORK,
-        "groups": "layer",
         "whole": False,
         "noise": "gaussian",
         "clips": (0.4,) * 6,
@@ -55,7 +54,6 @@ def table(**changes):
     """Settings of a small Table IV."""
     told = {
         "network": NETWORK.model_dump(),
-        "groups": "layer",
         "clip": 1.0,
         "rate": 0.25,
         "epochs": 2,

@@ -193,8 +193,8 @@ def gpu_visit(files: tuple[str, ...], minutes: float) -> int:
     """Train Table IV of inid-2024 for some minutes on a GPU."""
     began = time.monotonic()  # before PyTorch is imported
     from dpnoise_papers.data.sets import DatasetUnavailable
+    from dpnoise_papers.inid_2024.deep.cells import gpu_visit as train
     from dpnoise_papers.inid_2024.deep.training import NoDeviceError
-    from dpnoise_papers.inid_2024.table_4.visit import gpu_visit as train
 
     try:
         return train(minutes, files, began, lambda *words: print(*words, flush=True))

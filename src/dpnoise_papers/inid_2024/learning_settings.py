@@ -33,9 +33,8 @@ PcaFeatures = Annotated[int, Field(ge=2, le=1000)]
 PcaTrials = Annotated[int, Field(ge=2, le=100_000)]
 _MAXIMUM_ORDER = 1024  # of the Renyi divergences of table_4
 Scheme = Literal["iid", "spr", "optimal", "spr-group"]
-GroupBy = Literal["tensor", "module", "layer"]
 Device = Literal["cpu", "cuda"]
-Precision = Literal["float32", "tensorfloat32", "bfloat16"]
+Precision = Literal["float32", "tensorfloat32"]
 _Width = Annotated[int, Field(ge=1, le=4096)]
 _MAXIMUM_AT_ONCE = 2000  # descents with one step; each fits all samples of a data set
 
@@ -189,13 +188,13 @@ class Cell(NamedTuple):
 class PrivateTraining(Seeded):
     """Training of one network for each entry of Table IV.
 
+    Each layer is clipped by itself, a convolution with its normalisation or the classifier; what is
+    one layer the paper does not say.
+
     Attributes
     ----------
     network : Network
         What is trained.
-    groups : {"tensor", "module", "layer"}
-        What is clipped by itself; the paper does not say. A layer is a convolution with its
-        normalisation, or the classifier.
     clip : float
         C_0, the norm of all thresholds: l2 for Gaussian, l1 for Laplace noise.
     rate : float
@@ -218,7 +217,6 @@ class PrivateTraining(Seeded):
     """
 
     network: Network
-    groups: GroupBy
     clip: Annotated[float, Field(ge=1e-3, le=1e3)]
     rate: Annotated[float, Field(ge=1e-6, le=1)]
     epochs: Annotated[int, Field(ge=1, le=100_000)]
