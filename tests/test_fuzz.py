@@ -49,7 +49,7 @@ def violations(name, *, seed=0, cases=60):
     return report.violations
 
 
-SEARCHES = {"best-exhaustive", "best-quick"}  # a second and a half each
+SEARCHES = {"attack-all", "best-exhaustive", "best-quick"}  # seconds each
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_planted_defects_are_caught(monkeypatch, defect, name, seed):
     [
         (_closed_form_off, "one", 60),
         (_one_sample_less, "everybody", 60),
-        (_one_sample_less, "two", 8),
-        (_lower_end_too_high, "many", 8),
+        pytest.param(_one_sample_less, "two", 8, marks=pytest.mark.slow),
+        pytest.param(_lower_end_too_high, "many", 8, marks=pytest.mark.slow),
     ],
 )
 def test_defects_are_caught_by_questions_of_each_kind(monkeypatch, defect, kind, cases):

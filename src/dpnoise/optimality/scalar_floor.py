@@ -307,10 +307,8 @@ ScalarCertificate = StaircaseVariance | StaircaseMeanAbs | HalfUnitTail | Lattic
 
 
 @lru_cache(maxsize=256)
-def scalar_certificate(
-    epsilon: float, delta: float, *, fine: bool = False, order: int = 2
-) -> ScalarCertificate:
-    """Certificate of a lower bound on V1, or on E|T| of order 1; `fine` asks for finer lattices."""
+def scalar_certificate(epsilon: float, delta: float, *, order: int = 2) -> ScalarCertificate:
+    """Certificate of a lower bound on V1, or on E|T| of order 1."""
     if delta == 0.0:
         return StaircaseVariance() if order == 2 else StaircaseMeanAbs()
     if epsilon > _LARGEST_EPSILON:
@@ -323,8 +321,6 @@ def scalar_certificate(
     spent = max(spent, _SMALLEST_DELTA)
     # Peaks of the density become narrow as epsilon grows.
     cells = min(1 + math.ceil(6.0 * wide), 12 if wide <= 4.0 else 30)
-    if fine:
-        cells = max(cells, min(2 * cells, 24))
     support = min(_REACH, math.log1p(math.expm1(wide) / (2.0 * spent)))
     last = math.ceil((support / wide + 2.0) * cells)
     tail, whole = HalfUnitTail(order), spent > LARGE_DELTA

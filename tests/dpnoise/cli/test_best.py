@@ -18,7 +18,6 @@ SETS = [
     ("--l2 2 --of 3", L2(2.0, 3)),
     ("--linf 2 --of 3", LInf(2.0, 3)),
 ]
-FIGURE = "compare --sensitivity 1 --epsilon 1 --relation add-remove --quick --plot"
 
 
 def data(text):
@@ -163,23 +162,6 @@ def test_times_that_are_none_are_named_with_all_other_problems(times, tmp_path):
     for part in ("epsilon", "--relation", "--times: expected a whole number of at least 1, got"):
         assert part in done.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_figure_is_written(tmp_path):
-    path = tmp_path / "compare.svg"
-    words = [*FIGURE.split(), str(path)]
-    assert CliRunner().invoke(program, words).exit_code == 0
-    assert "floor" in path.read_text() or path.stat().st_size > 1000
-
-
-@pytest.mark.parametrize("path", ["folder/that/is/not/there.svg", "figure.xyz"])
-def test_a_figure_that_cannot_be_written_leaves_no_answer(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = [*FIGURE.split(), path]
-    done = CliRunner().invoke(program, words)
-    assert done.exit_code == 2
-    assert not done.stdout
-    assert done.stderr.startswith("dpnoise: ")
 
 
 @pytest.mark.parametrize(

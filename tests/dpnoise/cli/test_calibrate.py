@@ -84,14 +84,6 @@ def test_noise_on_the_integers_has_whole_parameters():
     assert answer["delta"] == found.upper.tolist()
 
 
-@pytest.mark.parametrize("noise", ["gaussian sigma=3", "laplace beta=1e5"])
-def test_a_figure_is_written(tmp_path, noise):
-    path = tmp_path / "profile.png"
-    words = f"profile {noise} --sensitivity 1 --plot {path}"
-    assert CliRunner().invoke(program, words.split()).exit_code == 0
-    assert path.stat().st_size > 1000
-
-
 def run(tmp_path, text, *options):
     path = tmp_path / "sensitivities.csv"
     path.write_bytes(text.encode())

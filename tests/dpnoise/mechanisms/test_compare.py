@@ -169,7 +169,7 @@ def test_sensitivities_of_any_size_scale(unit):
     assert scaled.std == pytest.approx(plain.std * unit, rel=1e-6)
 
 
-def test_text_rows_and_plot():
+def test_text_and_rows():
     table = compare([1.0, 0.5], epsilon=1.0, delta=1e-6, exhaustive=False)
     text = str(table)
     assert all(row.name in text and row.reference in text for row in table)
@@ -180,13 +180,6 @@ def test_text_rows_and_plot():
     assert table[0].name in repr(table[0])
     with pytest.raises(KeyError, match=r"expected one of .*Laplace"):
         table["nothing"]
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    axes = figure.subplots()
-    table.plot(axes)
-    assert [label.get_text() for label in axes.get_yticklabels()][::-1] == [r.name for r in table]
-    (legend,) = [one.get_text() for one in axes.get_legend().get_texts()]
-    assert legend == "root of the floor of the mean variance"
-    assert axes.lines[0].get_xdata()[0] ** 2 == pytest.approx(table.floor, rel=1e-12)
 
 
 def test_bad_input_is_refused_with_every_problem():

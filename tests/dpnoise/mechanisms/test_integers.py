@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.special import gammaincc
 
 from dpnoise import (
@@ -30,6 +29,7 @@ from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import integer_floor
 from dpnoise.noise.exponential_power import Gaussian
+from oracles.grids import least_error
 
 WHO = "add-remove"
 SETS = (
@@ -98,30 +98,9 @@ def test_one_number_has_the_optimal_staircase(change, epsilon):
 
 def least_square(change, epsilon, delta, reach):
     """Least E N^2 of any noise on -reach, ..., reach: a linear program without symmetry."""
-    k = np.arange(-reach, reach + 1)
-    n = k.size
-    rows, right = [], []
-    shifts = [d for d in range(-change, change + 1) if d]
-    slacks = len(shifts) * n if delta else 0
-    for s, d in enumerate(shifts):
-        for i in range(n):
-            row = np.zeros(n + slacks)
-            row[i] = 1.0
-            if 0 <= i + d < n:
-                row[i + d] = -math.exp(epsilon)
-            if delta:
-                row[n + s * n + i] = -1.0
-            rows.append(row)
-            right.append(0.0)
-        if delta:
-            total = np.zeros(n + slacks)
-            total[n + s * n : n + (s + 1) * n] = 1.0
-            rows.append(total)
-            right.append(delta)
-    mass = np.append(np.ones(n), np.zeros(slacks))
-    cost = np.append(k.astype(float) ** 2, np.zeros(slacks))
-    answer = linprog(cost, A_ub=np.array(rows), b_ub=right, A_eq=mass[None], b_eq=[1.0])
-    return answer.fun
+    points = [(k,) for k in range(-reach, reach + 1)]
+    shifts = [(k,) for k in range(-change, change + 1) if k]
+    return least_error(points, shifts, np.arange(-reach, reach + 1.0) ** 2, (epsilon, delta))
 
 
 @pytest.mark.parametrize(("change", "reach"), [(1, 12), (2, 16), (3, 20)])

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 from dpnoise.noise import DiscreteStaircase
 from dpnoise.optimality.scalar_floor import StaircaseVariance, scalar_certificate
@@ -20,6 +18,7 @@ from dpnoise.optimality.whole_numbers import (
     staircase_costs,
     whole_certificate,
 )
+from oracles.grids import least_error
 
 
 def least_cost(change, budget, order, per_unit, reach):
@@ -28,31 +27,11 @@ def least_cost(change, budget, order, per_unit, reach):
     With delta it is a mechanism like any other. Without delta the shifts beyond the last point are
     left out, so that it is a bound from below, close to the optimum where the grid is long.
     """
-    epsilon, delta = budget
-    n, last = per_unit, reach * per_unit
-    x = np.arange(-last, last + 1) / n
-    size, parts = x.size, []
-    for k in range(1, change + 1):
-        for d in (k * n, -k * n):
-            i = np.arange(size)
-            near = (i + d >= 0) & (i + d < size)
-            move = sparse.csr_matrix((np.ones(near.sum()), (i[near], i[near] + d)), (size, size))
-            part = sparse.identity(size, format="csr") - math.exp(epsilon) * move
-            parts.append(part if delta > 0.0 else part[near])
-    rows, one, cost = sparse.vstack(parts), np.ones((1, size)), np.abs(x) ** order
-    limits = np.zeros(rows.shape[0])
-    if delta > 0.0:
-        count = len(parts)
-        budgets = sparse.kron(sparse.identity(count), one)
-        none = sparse.csr_matrix((count, size))
-        slack = sparse.hstack([rows, -sparse.identity(count * size)])
-        rows = sparse.vstack([slack, sparse.hstack([none, budgets])])
-        limits = np.append(limits, np.full(count, delta))
-        cost = np.append(cost, np.zeros(count * size))
-        one = np.append(one, np.zeros(count * size))[None]
-    found = linprog(cost, rows, limits, sparse.csr_matrix(one), [1.0], method="highs")
-    assert found.status == 0, found.message
-    return found.fun
+    last = reach * per_unit
+    points = [(k,) for k in range(-last, last + 1)]
+    shifts = [(k * per_unit,) for k in range(-change, change + 1) if k]
+    cost = (np.abs(np.arange(-last, last + 1)) / per_unit) ** order
+    return least_error(points, shifts, cost, budget)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0, 40.0])
