@@ -127,12 +127,6 @@ class TwoDimensions(Section):
     ]
 
 
-class Crossings(Section):
-    """Crossings of the staircase and Laplace noise; shares of the first of two sensitivities."""
-
-    shares: Distinct[Annotated[float, Field(ge=0.501, le=0.9999)]]
-
-
 class Bisection(Section):
     """Algorithm 1 over epsilon and delta.
 
@@ -141,8 +135,7 @@ class Bisection(Section):
     odds : Grid
         Of delta / (1 - delta), so that the grid is fine at both ends of (0, 1).
     tolerance : float
-        Where bisection stops: the length of the bracket, in units of mu for the printed
-        algorithm (which names none) and relative to mu for the repaired one.
+        Where bisection stops: the length of the bracket, in units of mu; the paper names none.
     """
 
     epsilons: EpsilonGrid
@@ -208,7 +201,6 @@ class Settings(Section):
     table_1: Formulas
     table_2: TwoDimensions
     table_2_curves: TwoDimensions
-    table_2_crossings: Crossings
     algorithm_1: Bisection
     corollary_6: ApproximateLaplace
     theorem_7: Theorem7

@@ -44,7 +44,6 @@ def budget(noise, delta, epsilon):
         ("table_2", "sensitivities", [0.5, 0.0], "greater than or equal to 0.000001"),
         ("table_2", "epsilons", [101.0], "less than or equal to 100"),
         ("table_2_curves", "epsilons", GRID | {"high": 101.0}, "between 1e-06 and 100"),
-        ("table_2_crossings", "shares", [0.5], "greater than or equal to 0.501"),
         ("algorithm_1", "tolerance", 1e10, "less than or equal to 1"),
         ("algorithm_1", "tolerance", 0.0, "greater than or equal to 0.000000000001"),
         ("algorithm_1", "odds", GRID | {"high": 1e16}, "between 1e-299 and"),
