@@ -25,12 +25,12 @@ from torch.utils.data import DataLoader, TensorDataset
 from dpnoise_papers.inid_2024.deep.network import initial_parameters, residual_network
 from dpnoise_papers.inid_2024.deep.run import Images, Run, Trial
 from dpnoise_papers.inid_2024.deep.training import train
-from dpnoise_papers.inid_2024.learning_settings import Network
+from dpnoise_papers.inid_2024.settings import Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise_papers.inid_2024.learning_settings import Precision
+    from dpnoise_papers.inid_2024.settings import Precision
 
 RESNET_20 = Network(widths=(16, 32, 64), blocks=3, stride=1, normalisation=8)
 SCALE, ROUNDS = 1.1392, 3

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpnoise_papers.inid_2024.deep.run import Images, Run, Trial
-from dpnoise_papers.inid_2024.learning_settings import Network, PrivateTraining
+from dpnoise_papers.inid_2024.settings import Network, PrivateTraining
 
 NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
 TRIALS = tuple(Trial(("report", k), 0.5) for k in range(3))

@@ -169,7 +169,7 @@ def data_count_trips(folder: str, mirror: str | None, **where: str | None) -> in
 @click.option("--config", default="own.yaml", help="Config file to write.")
 def data_add(file: str, name: str, target: str, **places: str) -> int:
     """Take a data set of one's own, delimited text with a header, into the pipeline."""
-    from dpnoise_papers.data.describe import add
+    from dpnoise_papers.data.sets import add
 
     print("\n".join(add(file, name, target, places)))
     return OK

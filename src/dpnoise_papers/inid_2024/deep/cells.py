@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.noise import Noise
     from dpnoise_papers.inid_2024.deep.run import Images, Trained, Trial
-    from dpnoise_papers.inid_2024.learning_settings import Cell, PrivateTraining
+    from dpnoise_papers.inid_2024.settings import Cell, PrivateTraining
 
     Say = Callable[[str], None]
 

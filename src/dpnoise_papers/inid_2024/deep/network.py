@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from dpnoise_papers.inid_2024.learning_settings import Network
+    from dpnoise_papers.inid_2024.settings import Network
 
 
 with imports_of("deep"):

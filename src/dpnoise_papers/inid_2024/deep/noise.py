@@ -35,7 +35,7 @@ from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy import optimize
 
 from dpnoise.allocation.closed_forms import closed_form_scales
-from dpnoise_papers.inid_2024.learning_settings import Scheme
+from dpnoise_papers.inid_2024.settings import Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise_papers.inid_2024.learning_settings import DeepLearning
+    from dpnoise_papers.inid_2024.settings import DeepLearning
 
 Noise = Literal["gaussian", "laplace"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.noise import Noise
-    from dpnoise_papers.inid_2024.learning_settings import Network, Precision
+    from dpnoise_papers.inid_2024.settings import Network, Precision
 
 EPOCH_COLUMNS = [
     "stream", "learning_rate", "epoch", "samples", "dropped", "train_loss", "clipped", "accuracy",

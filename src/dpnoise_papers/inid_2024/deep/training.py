@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpnoise_papers.inid_2024.deep.run import Images, Run, TimeLimit
-    from dpnoise_papers.inid_2024.learning_settings import Precision
+    from dpnoise_papers.inid_2024.settings import Precision
 
 _TESTED = 500  # images at once, or as many as a chunk has
 _FIXED = {"cuda"}  # devices on which chunks have one size

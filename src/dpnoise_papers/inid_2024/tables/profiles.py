@@ -20,10 +20,10 @@ Table II has mean absolute errors of epsilon-DP noise for two coordinates. Secti
 two-dimensional staircase of Geng, Kairouz, Oh & Viswanath (2015), which knows ||lambda||_1 alone,
 with Laplace noise that knows lambda. Beyond the paper, correlated noise that knows lambda too,
 whose density falls with max_i |x_i| / lambda_i, the norm whose unit ball is the box of neighbours,
-in shells (as Staircase2D does in the l1 norm). Since the area of a ball grows with the square of its
-radius in any norm, the radius has the same distribution as for the l1 ball; a point of norm R is
-uniform in the cone measure of the box, so that E|X_i| = (3/4) lambda_i E R against E||X||_1 = E R
-for the l1 ball of sensitivity 1. No epsilon-DP noise has E|X_i| below that of the best scalar
+in shells (as Staircase2D does in the l1 norm). Since the area of a ball grows with the square of
+its radius in any norm, the radius has the distribution that it has for the l1 ball; a point of norm
+R is uniform in the cone measure of the box, so that E|X_i| = (3/4) lambda_i E R against E||X||_1 =
+E R for the l1 ball of sensitivity 1. No epsilon-DP noise has E|X_i| below that of the best scalar
 staircase, lambda_i e^(epsilon/2) / (e^epsilon - 1), hence the lower bound.
 """
 

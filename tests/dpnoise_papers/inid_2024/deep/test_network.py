@@ -15,7 +15,7 @@ from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     residual_network,
     sample_gradients,
 )
-from dpnoise_papers.inid_2024.learning_settings import Network  # noqa: E402
+from dpnoise_papers.inid_2024.settings import Network  # noqa: E402
 
 RESNET_20 = Network(widths=(16, 32, 64), blocks=3, stride=1, normalisation=8)
 SMALL = Network(widths=(4, 8), blocks=2, stride=2, normalisation=2)

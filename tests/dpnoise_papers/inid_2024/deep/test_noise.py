@@ -24,7 +24,7 @@ from dpnoise_papers.inid_2024.deep.noise import (
     step_loss,
     table_4,
 )
-from dpnoise_papers.inid_2024.learning_settings import DeepLearning
+from dpnoise_papers.inid_2024.settings import DeepLearning
 from for_all import for_all
 
 
