@@ -270,5 +270,5 @@ def best_size(
     heavy = np.sort(unit[1][unit[1] > 0.0])[::-1]
     if heavy.size == 0:
         return 0
-    k = np.arange(1, heavy.size + 1)
+    k = np.arange(1.0, heavy.size + 1.0)
     return int(np.argmax(rise(k) + np.cumsum(np.log(heavy)) / k)) + 1
