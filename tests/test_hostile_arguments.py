@@ -40,7 +40,6 @@ from dpnoise.noise import (
     FAMILIES,
     DiscreteGaussian,
     KNorm,
-    Staircase2D,
     Subbotin,
     flipped_huber_variance,
     staircase_2d_gamma,
@@ -108,10 +107,9 @@ CALLS = {
     "certify": (certify, {"noise": Laplace(2.0), "sensitivity": 1.0, "delta": None, **ASKED}),
     "verify": (verify, {"certificate": certify(Laplace(2.0), 1.0, 0.5, relation="add-remove")}),
 }
-CLASSES = {**FAMILIES, "discrete": DiscreteGaussian, "staircase-2d": Staircase2D, "k-norm": KNorm}
+CLASSES = {**FAMILIES, "discrete": DiscreteGaussian, "k-norm": KNorm}
 GOOD = {
     "staircase": (1.0, 1.0, 0.5),
-    "staircase-2d": (1.0, 1.0, 0.5),
     "k-norm": (2, 2, 1.0),
 }
 SCALARS = {
