@@ -92,14 +92,16 @@ LINEAR = DPLinearRegression(target_bound=1.0, **PUBLIC)
 LOGISTIC = DPLogisticRegression(classes=(0, 1), **PUBLIC)
 WHITENED = {"feature_bounds": 3.0, "delta": DELTA, "fit_intercept": False}
 WHITENED["solver"] = "preconditioned"
-# With numbers of runs that find a share of the noise.
 MODELS = {
-    "linear": (LINEAR, 1000, 0.25),
-    "logistic": (LOGISTIC, 600, 0.25),
-    "whitened": (DPLinearRegression(target_bound=1.0, **WHITENED), 300, 0.1),
-    "whitened-logistic": (DPLogisticRegression(classes=(0, 1), **WHITENED), 300, 0.05),
+    "linear": LINEAR,
+    "logistic": LOGISTIC,
+    "whitened": DPLinearRegression(target_bound=1.0, **WHITENED),
+    "whitened-logistic": DPLogisticRegression(classes=(0, 1), **WHITENED),
 }
-models = pytest.mark.parametrize(("model", "runs", "share"), MODELS.values(), ids=MODELS)
+PLAIN = ("linear", "logistic")  # what reads the data is the same for both solvers
+models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+RUNS = 250  # that find a tenth of the noise, of a whitened descent a twentieth
+FEW = 150  # that find what is refused or told from others, with an advantage above 0.6
 
 
 def length(model):
@@ -150,17 +152,19 @@ def published(model):
     return mechanism
 
 
-def audited(model, pair, runs=1000, mechanism=None, seed=6):
+def audited(model, pair, runs=FEW, mechanism=None, seed=6):
     claim = {"epsilon": model.epsilon, "delta": DELTA, "seed": stream(seed)}
     return audited_runs(mechanism or published(model), *pair, runs=runs, **claim)
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-@models
-def test_linear_models_stand_the_audit(model, runs, share, pair):  # noqa: ARG001
+@pytest.mark.parametrize(
+    ("name", "pair"),
+    [(name, pair) for name in MODELS for pair in PAIRS if pair in {odd, opposite} or name in PLAIN],
+)
+def test_linear_models_stand_the_audit(name, pair):
+    model = MODELS[name]
     assert len(published(model)(pair()[0], stream(0))) == length(model)
-    # A value that is refused or told from others shows in few runs; a scale of noise does not.
-    found = audited(model, pair(), runs if pair is opposite else 120)
+    found = audited(model, pair(), RUNS if pair is opposite else FEW)
     assert not found.contradicted, found
 
 
@@ -179,7 +183,7 @@ def test_linear_models_stand_the_audit(model, runs, share, pair):  # noqa: ARG00
     ],
 )
 def test_other_settings_stand_the_audit(settings):
-    found = audited(clone(LINEAR).set_params(**settings), opposite())
+    found = audited(clone(LINEAR).set_params(**settings), opposite(), RUNS)
     assert not found.contradicted, found
 
 
@@ -198,7 +202,7 @@ def test_principal_components_stand_the_audit(noise, relation):
         pairs = [(extreme, without), (single, none)]
     for pair in pairs:
         assert len(published(model)(pair[1], stream(0))) == length(model)
-        found = audited(model, pair, 120)
+        found = audited(model, pair)
         assert not found.contradicted, found
 
 
@@ -231,21 +235,22 @@ def test_constants_from_the_data_are_caught(monkeypatch, model, part):
         plain(dataset, rng)
         return np.ravel(getattr(model, part))
 
-    found = audited(model, huge(), 300, mechanism)
+    found = audited(model, huge(), mechanism=mechanism)
     assert found.contradicted
-    assert found.advantage > 0.8
+    assert found.advantage > 0.6
 
 
 @models
-def test_too_little_noise_is_caught(monkeypatch, model, runs, share):
+def test_too_little_noise_is_caught(monkeypatch, model):
     plain = estimators.coordinate_noise
 
     def leaky(*args, **settings):
         noise = plain(*args, **settings)
+        share = 0.05 if model.solver == "preconditioned" else 0.1
         return replace(noise, unit=noise.unit.scaled(share))
 
     monkeypatch.setattr(estimators, "coordinate_noise", leaky)
-    assert audited(model, opposite(), runs).contradicted
+    assert audited(model, opposite(), RUNS).contradicted
 
 
 def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
@@ -258,12 +263,12 @@ def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
             problem, clips=[100 * clips[0]], noise=noise / 100, **settings
         ),
     )
-    assert audited(LINEAR, opposite(), 300).contradicted
+    assert audited(LINEAR, opposite(), RUNS).contradicted
 
 
 def test_whitened_rows_that_are_not_shortened_are_caught(monkeypatch):
     monkeypatch.setattr(whitened, "shortened", lambda _, rows, whitening: 100 * rows @ whitening)
-    assert audited(MODELS["whitened-logistic"][0], opposite(), 300).contradicted
+    assert audited(MODELS["whitened-logistic"], opposite(), RUNS).contradicted
 
 
 class RefusesConstants(DPLinearRegression):
@@ -313,9 +318,9 @@ class ShowsFoundLabels(DPLogisticRegression):
 )
 def test_what_depends_on_one_value_is_caught(fault, pair):
     own = {"classes": (0, 1)} if issubclass(fault, DPLogisticRegression) else {"target_bound": 1.0}
-    found = audited(fault(**own, **PUBLIC), pair(), 300)
+    found = audited(fault(**own, **PUBLIC), pair())
     assert found.contradicted
-    assert found.advantage > 0.8
+    assert found.advantage > 0.6
 
 
 def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
@@ -327,9 +332,9 @@ def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
     monkeypatch.setattr(pipelines, "released_components", leaky)
     model = DPPCA(relation="add-remove", max_samples=100, **COMPONENTS)
     first, _ = huge()
-    found = audited(model, (first, tuple(part[REST] for part in first)), 300)
+    found = audited(model, (first, tuple(part[REST] for part in first)))
     assert found.contradicted
-    assert found.advantage > 0.8
+    assert found.advantage > 0.6
 
 
 def test_a_refusal_of_large_values_is_caught(monkeypatch):
@@ -339,9 +344,9 @@ def test_a_refusal_of_large_values_is_caught(monkeypatch):
         return clip_rows(rows, bound)
 
     monkeypatch.setattr(pipelines, "clip_rows", refusing)
-    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 100).contradicted
+    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge()).contradicted
 
 
 def test_rows_that_are_not_clipped_are_caught(monkeypatch):
     monkeypatch.setattr(pipelines, "clip_rows", lambda rows, bound: rows.clip(-50, 50) / bound)
-    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 100).contradicted
+    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge()).contradicted
