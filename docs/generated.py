@@ -47,7 +47,6 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.calibration.budget.Calibration",
     "dpnoise.calibration.coordinate_noise.CoordinateNoise",
     "dpnoise.certificates.certificate.Verification",
-    "dpnoise.denoise.trend_filtering.largest_penalty",
     "dpnoise.joint.base.JointNoise",
     "dpnoise.joint.calibrate.JointCalibration",
     "dpnoise.joint.vectors.CorrelatedGaussian",

@@ -29,7 +29,7 @@ from dpnoise.noise import (
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.closed_forms import smallest_moment, staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
+from dpnoise_papers.balle_wang_2018.gaussian_calibration import (
     algorithm_1 as balle_wang_algorithm_1,
 )
 from dpnoise_papers.inid_2024.tables.bisection import algorithm_1 as inid_algorithm_1

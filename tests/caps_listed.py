@@ -36,13 +36,13 @@ CAPS = [
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=0.001)),
     ),
     (
-        "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration",
+        "dpnoise_papers.balle_wang_2018.gaussian_calibration",
         "_DOUBLINGS",
         (0,),
         checks.doublings_of_a_printed_algorithm,
     ),
     (
-        "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration",
+        "dpnoise_papers.balle_wang_2018.gaussian_calibration",
         "_MIDDLES",
         (1,),
         checks.doublings_of_a_printed_algorithm,

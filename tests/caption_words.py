@@ -1,7 +1,7 @@
 """Words of a caption on colour, dash and marker, compared with what its figure draws.
 
-`wrong_words` looks for a drawn artist of each kind that a caption speaks of: 'open circles', 'grey
-bars', 'dashed curves'. Where such words stand in brackets behind what they describe, as in 'the
+`wrong_words` looks for a drawn artist of which all words of a phrase are true: 'open circles',
+'grey bars', 'dashed curves'. Where they stand in brackets behind what they describe, as in 'the
 affine bound (dashed)', the entry of the legend that shares most words with it must look so.
 """
 
@@ -10,12 +10,7 @@ from colorsys import rgb_to_hsv
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.collections import (
-    LineCollection,
-    PathCollection,
-    PolyCollection,
-    QuadMesh,
-)
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.markers import MarkerStyle
@@ -23,34 +18,25 @@ from matplotlib.patches import Patch
 
 
 class Look(NamedTuple):
-    """What is seen of an artist; `kinds` are 'line', 'marker', 'area' and 'bar'."""
+    """What a legend calls an artist, and every word that is true of it."""
 
     label: str
-    colours: frozenset
-    kinds: frozenset
-    dash: str = ""
-    marker: str = ""
-    hollow: bool = False
+    words: frozenset
 
 
 _BRIGHT = {"orange": (10, 48), "green": (80, 175), "blue": (190, 255), "pink": (300, 345)}
-_MARKERS = "oXx+D*^v<>s."
-# Word of a caption, and what an artist must be.
-_COLOURS = ("green", "blue", "orange", "grey", "black", "brown", "pink")
-_DASHES = ("dashed", "dotted", "solid")
+_DASHES = {"dashed", "dotted", "solid"}
 _SHAPES = {
-    "circle": "o", "dot": "o.", "cross": "xX+", "star": "*", "triangle": "^v<>", "square": "s",
-    "diamond": "Dd",
+    "o": {"circle", "dot"}, ".": {"dot"}, "*": {"star"}, "s": {"square"}, "D": {"diamond"},
+    **{key: {"cross"} for key in "xX+"}, **{key: {"triangle"} for key in "^v<>"},
 }  # fmt: skip
-_KINDS = {
-    "area": "area", "band": "area", "shaded": "area", "region": "area", "bar": "bar",
-    "curve": "line", "line": "line",
-}  # fmt: skip
-_FACES = ("open", "hollow", "filled", "ringed")
-_NOUNS = ("mark", "marker", "guide", "small", "ones")  # that require nothing by themselves
-_PLURAL = {"crosses": "cross", "hollows": "hollow"}
-_WORDS = (*_COLOURS, *_DASHES, *_SHAPES, *_KINDS, *_FACES, *_NOUNS)
-_PLAIN = {*_NOUNS, *_KINDS} - {"area", "band", "shaded", "bar"}  # nothing to look for if alone
+_AREA, _LINE, _BAR = {"area", "band", "shaded", "region"}, {"curve", "line"}, {"bar"}
+_HOLLOW, _FILLED = {"open", "hollow", "ringed"}, {"filled"}
+_NOUNS = {"mark", "marker", "guide", "small", "ones"}  # that require nothing
+_KINDS = _AREA | _LINE | _BAR
+_COLOURS = {*_BRIGHT, "grey", "black", "brown"}
+_WORDS = set().union(_COLOURS, _DASHES, *_SHAPES.values(), _KINDS, _HOLLOW, _FILLED, _NOUNS)
+_PLAIN = _NOUNS | _LINE | {"region"}  # nothing to look for if alone
 _STOP = {"the", "and", "for", "with", "which", "that", "not", "all", "one", "its", "are", "has"}
 
 
@@ -59,9 +45,8 @@ def wrong_words(caption, figure):
     drawn, named = _drawn(figure), _named(figure)
     found = []
     for phrase, wanted, clause in _phrases(caption):
-        kinds = {_KINDS[word] for word in wanted if word in _KINDS}
-        alike = [one for one in _alike(clause, named) if kinds <= one.kinds] if clause else []
-        if not any(_fits(one, wanted) for one in (alike or drawn)):
+        alike = [one for one in _alike(clause, named) if wanted & _KINDS <= one.words]
+        if not any(wanted - _NOUNS <= one.words for one in (alike or drawn)):
             found.append(phrase)
     return found
 
@@ -73,24 +58,24 @@ def spoken_of(caption):
 
 def _phrases(caption):
     """Phrases on looks with their words, and what stands before one in brackets of its own."""
-    places = list(re.finditer(r"[A-Za-z]+", caption))
-    runs, run = [], []  # a run is a phrase of words on looks
-    for before, place in zip([None, *places], places, strict=False):
-        word = _singular(place.group())
-        gap = caption[before.end() : place.start()] if before else ""
-        joined = gap == " " or (gap == ", " and _bracketed(caption, place.start()))
-        if run and not (word and joined):
+    runs, run, end = [], [], 0  # a run is a phrase of words on looks
+    for place in re.finditer(r"[A-Za-z]+", caption):
+        word, gap = _singular(place.group()), caption[end : place.start()]
+        end = place.end()
+        bracketed = caption.rfind("(", 0, end) > caption.rfind(")", 0, end)
+        if run and not (word and (gap == " " or (gap == ", " and bracketed))):
             runs.append(run)
             run = []
         if word:
             run.append((place, word))
     for phrase in [*runs, run] if run else runs:
-        wanted = [word for _, word in phrase]
-        start, end = phrase[0][0].start(), phrase[-1][0].end()
-        if not set(wanted) - _PLAIN or wanted == ["open"]:
+        wanted, start, end = {w for _, w in phrase}, phrase[0][0].start(), phrase[-1][0].end()
+        if wanted <= _PLAIN or wanted == {"open"}:
             continue  # 'leaves open', 'the same line'
         if caption[end:].startswith(" would") or caption[:start].lower().endswith("mean "):
             continue  # 'a cross would mark', 'the mean square error'
+        if wanted & _HOLLOW and "dot" in wanted:
+            wanted = wanted - {"dot"} | {"circle"}
         alone = caption[start - 1 : start] == "(" and caption[end : end + 1] == ")"
         clause = re.split(r"[.;:]\s|\)\s", caption[: start - 1])[-1] if alone else ""
         yield caption[start:end], wanted, clause
@@ -99,14 +84,7 @@ def _phrases(caption):
 def _singular(word):
     """Known word in the singular, lower case; empty for any other."""
     low = word.lower()
-    low = _PLURAL.get(low, low)
-    if low in _WORDS:
-        return low
-    return low[:-1] if low.endswith("s") and low[:-1] in _WORDS else ""
-
-
-def _bracketed(caption, place):
-    return caption.rfind("(", 0, place) > caption.rfind(")", 0, place)
+    return next((one for one in (low, low[:-1], low[:-2]) if one in _WORDS), "")
 
 
 def _alike(clause, named):
@@ -121,37 +99,15 @@ def _content(text):
     return set(re.findall(r"[a-z]{3,}", text.lower())) - _STOP
 
 
-def _fits(look, wanted):
-    """Whether an artist is all that the words say."""
-    hollow = "open" in wanted or "hollow" in wanted
-    return all(_is(look, word, hollow) for word in wanted)
-
-
-def _is(look, word, hollow):
-    """Whether an artist is what one word says; `hollow` if another one says so too."""
-    fits = True
-    if word in _COLOURS:
-        fits = word in look.colours
-    elif word in _DASHES:
-        fits = word == look.dash
-    elif word in _SHAPES:
-        filled = word != "dot" or hollow or look.marker == "." or not look.hollow
-        fits = bool(look.marker) and look.marker in _SHAPES[word] and filled
-    elif word in _KINDS:
-        fits = _KINDS[word] in look.kinds
-    elif word in _FACES:
-        fits = bool(look.marker) and look.hollow == (word != "filled")
-    return fits
-
-
 def _drawn(figure):
     """Looks of everything that is drawn in a panel."""
-    looks = []
-    for axes in figure.axes:
-        for artist in (*axes.lines, *axes.collections, *axes.patches, axes.patch):
-            if artist.get_visible() and (axes.axison or artist is not axes.patch):
-                looks += _look(artist, str(artist.get_label()))
-    return looks
+    return [
+        look
+        for axes in figure.axes
+        for artist in (*axes.lines, *axes.collections, *axes.patches, axes.patch)
+        if artist.get_visible() and (axes.axison or artist is not axes.patch)
+        for look in _looks(artist, str(artist.get_label()))
+    ]
 
 
 def _named(figure):
@@ -159,105 +115,82 @@ def _named(figure):
     looks = [one for one in _drawn(figure) if one.label and not one.label.startswith("_")]
     for legend in (*figure.legends, *(a.get_legend() for a in figure.axes if a.get_legend())):
         for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
-            looks += _look(handle, text.get_text())
+            looks += _looks(handle, text.get_text())
     return looks
 
 
-def _look(artist, label):
+def _looks(artist, label):
     """Looks of one artist, none if it shows nothing."""
-    for kind, seen in _SEEN.items():
-        if isinstance(artist, kind):
-            return seen(artist, label)
-    return []
+    if isinstance(artist, Line2D):
+        found = _of_line(artist)
+    elif isinstance(artist, QuadMesh):  # of many colours
+        found = [_AREA]
+    elif isinstance(artist, LineCollection):  # such as the bars of an interval
+        found = [_LINE | _BAR | _colours(artist.get_colors())] if artist.get_paths() else []
+    elif isinstance(artist, PathCollection):
+        found = _of_points(artist)
+    elif isinstance(artist, PolyCollection | Patch):
+        colours = _colours(np.atleast_2d(artist.get_facecolor())) - {"white"}
+        found = [_AREA | _BAR | colours] if colours else []
+    else:
+        found = []
+    return [Look(label, frozenset(words)) for words in found]
 
 
-def _strokes(lines, label):
-    """Look of many lines, such as the bars of an interval."""
-    colours = frozenset(map(_colour, lines.get_colors()))
-    return [Look(label, colours, frozenset({"line", "bar"}))] if lines.get_paths() else []
-
-
-def _area(area, label):
-    """Look of an area, none on white ground."""
-    colours = frozenset(_colour(face) for face in np.atleast_2d(area.get_facecolor()))
-    return [Look(label, colours, frozenset({"area", "bar"}))] if colours - {"white"} else []
-
-
-def _map(_, label):
-    """Look of a map of many colours."""
-    return [Look(label, frozenset(), frozenset({"area"}))]
-
-
-def _points(points, label):
-    """Looks of points: of the hollow and of the filled ones."""
-    if not len(points.get_offsets()):
-        return []
-    faces = [_colour(face) for face in points.get_facecolors()]
-    edges = [_colour(edge) for edge in points.get_edgecolors()]
-    marker, hollow = _marker(points.get_paths()[0]), {"", "white"}
-    kinds = {
-        True: edges if not faces or hollow & set(faces) else [],
-        False: [face for face in faces if face not in hollow],
-    }
-    return [
-        Look(label, frozenset(colours), frozenset({"marker"}), marker=marker, hollow=face)
-        for face, colours in kinds.items()
-        if colours
-    ]
-
-
-def _line(line, label):
-    """Look of a line, with its markers."""
+def _of_line(line):
+    """Words of a line, with its markers."""
     x, y = (np.asarray(values, dtype=float) for values in line.get_data())
     if not (np.isfinite(x) & np.isfinite(y)).any():
         return []
-    marker = line.get_marker()
-    marker = marker if isinstance(marker, str) and marker not in ("None", "none", " ") else ""
-    kinds, dash = {"marker"} if marker else set(), ""
+    hollow = not _colours([line.get_markerfacecolor()]) - {"white"}
+    words = _marked(line.get_marker(), hollow=hollow)
+    edge = line.get_color()
     if line.get_linestyle() != "None" and len(x) > 1:
-        kinds |= {"line", "bar"} if line.get_linewidth() >= 3 else {"line"}
         on = (line._unscaled_dash_pattern[1] or [])[::2]
-        dash = ("dotted" if max(on) <= 1 else "dashed") if on else "solid"
-    hollow = _colour(line.get_markerfacecolor()) in ("", "white")
-    edge = line.get_markeredgecolor() if hollow and not dash else line.get_color()
-    return [Look(label, frozenset({_colour(edge)}), frozenset(kinds), dash, marker, hollow)]
+        words |= _LINE | ({"dotted" if max(on) <= 1 else "dashed"} if on else {"solid"})
+        words |= _BAR if line.get_linewidth() >= 3 else set()
+    elif hollow:
+        edge = line.get_markeredgecolor()
+    return [words | _colours([edge])]
 
 
-def _marker(path):
-    """Marker whose path this is, or nothing."""
-    for marker in _MARKERS:
-        style = MarkerStyle(marker)
-        known = style.get_path().transformed(style.get_transform())
-        if known.vertices.shape == path.vertices.shape and np.allclose(
-            known.vertices, path.vertices
-        ):
-            return marker
-    return ""
+def _of_points(points):
+    """Words of points: of the hollow and of the filled ones."""
+    if not len(points.get_offsets()):
+        return []
+    path, faces = points.get_paths()[0], [_colours([face]) for face in points.get_facecolors()]
+    marker = next((one for one in _SHAPES if _same(MarkerStyle(one), path)), "")
+    filled = set().union(*faces) - {"white"}
+    found = [_marked(marker, hollow=False) | filled] if filled else []
+    if not faces or not all(face - {"white"} for face in faces):
+        found.append(_marked(marker, hollow=True) | _colours(points.get_edgecolors()))
+    return found
 
 
-def _colour(value):
-    """Name of a colour in words, empty where it is transparent."""
-    if isinstance(value, str) and value == "none":
-        return ""
-    red, green, blue, alpha = to_rgba(value)
-    hue, saturation, brightness = rgb_to_hsv(red, green, blue)
-    if alpha == 0:
-        return ""
+def _same(style, path):
+    """Whether a marker is drawn along a path."""
+    known = style.get_path().transformed(style.get_transform()).vertices
+    return known.shape == path.vertices.shape and np.allclose(known, path.vertices)
+
+
+def _marked(marker, *, hollow):
+    """Words of a marker, none if there is none."""
+    shapes = _SHAPES.get(marker, set())
+    if shapes and hollow:
+        return (shapes - {"dot"} or shapes) | _HOLLOW
+    return shapes | _FILLED if shapes else set()
+
+
+def _colours(values):
+    """Names in words of the colours that are not transparent."""
+    return {_name(*rgb_to_hsv(*to_rgba(x)[:3])) for x in values if to_rgba(x)[3]}
+
+
+def _name(hue, saturation, brightness):
+    """Name of a colour."""
     if brightness < 0.2:
         return "black"
     if saturation < 0.12:
         return "white" if brightness > 0.97 else "grey"
-    names = [name for name, (low, high) in _BRIGHT.items() if low <= 360 * hue < high]
-    if names == ["orange"] and (saturation < 0.6 or brightness < 0.7):
-        return "brown"
-    return names[0] if names else "other"
-
-
-_SEEN = {
-    Line2D: _line,
-    QuadMesh: _map,
-    LineCollection: _strokes,
-    PathCollection: _points,
-    PolyCollection: _area,
-    Patch: _area,
-}
+    name = next((key for key, (low, high) in _BRIGHT.items() if low <= 360 * hue < high), "other")
+    return "brown" if name == "orange" and (saturation < 0.6 or brightness < 0.7) else name

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parents[1]
 # pytest keeps the tests with their asserts rewritten, where PYTHONDONTWRITEBYTECODE is set, too, as
 # containers have it: else each worker rewrites them again, 8 of the 12 s that it collects.
 sys.dont_write_bytecode = False
+settings.register_profile("same", derandomize=True, deadline=None)  # examples of any @given
+settings.load_profile("same")
 # Tests of a run, not of the code: where DPNOISE_RESULTS says which (`make look`).
 collect_ignore = [] if os.environ.get("DPNOISE_RESULTS") else ["of_run"]
 

@@ -3,52 +3,35 @@
 import numpy as np
 
 from dpnoise_papers.data.sets import Dataset
-from dpnoise_papers.inid_2024.learning_settings import (
-    DescentOrders,
-    ImprovedDescent,
-)
+from dpnoise_papers.inid_2024.settings import DescentOrders
 
 NAMES = {"squared": "california", "logistic": "electricity"}  # by loss
-TASKS = {
-    "california": {
-        "loss": "squared", "penalty": "l1", "strength": {"raw": 0.05, "standardise": 0.02},
-    },
-    "electricity": {
-        "loss": "logistic", "penalty": "l2", "strength": {"raw": "1/N", "standardise": "1/N"},
-    },
-}  # fmt: skip
 PLAIN = {
     "seed": 2024,
     "epsilon": 1.0,
     "delta": "1/N^2",
-    "features": ["raw", "standardise"],
-    "orders": ["cyclic", "permuted"],
-    "passes": [1, 3],
-    "curve": [1, 2, 3],
+    "passes": 3,
+    "seen": [1, 2, 9],
     "trials": 3,
-    "coarse_trials": 2,
     "evaluate": 4,
     "steps": {"low": 0.1, "high": 3.0, "count": 4, "spacing": "log"},
     "clips": {"low": 0.5, "high": 50.0, "count": 5, "spacing": "log"},
     "refine": 3,
-    "tasks": TASKS,
-}
-SETTINGS = ImprovedDescent(**PLAIN)
-PLAIN_ORDERS = {
+    "tasks": {
+        "california": {"loss": "squared", "penalty": "l1", "strength": 0.05},
+        "electricity": {"loss": "logistic", "penalty": "l2", "strength": "1/N"},
+    },
     "documented": {"california": {"as-is": ["a", "b", "c"], "turned": ["c", "b", "a"]}},
     "random": 3,
-    "seen": [1, 2, 9],
-    "coarse_trials": 3,
-    "refine": 3,
     "keep": 10.0,
     "audit": 1,
 }
-ORDERS = DescentOrders(**PLAIN_ORDERS)
+SETTINGS = DescentOrders(**PLAIN)
 
 
 def settings(**changes):
     """Return the settings with some of them changed."""
-    return ImprovedDescent(**PLAIN | changes)
+    return DescentOrders(**PLAIN | changes)
 
 
 def dataset(loss="squared", size=400):

@@ -143,6 +143,7 @@ def test_a_file_that_is_not_there_is_not_checked(capsys):
     assert "no.json: not checked" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_numbers_of_the_page_and_is_not_stale(tmp_path):
     made = runpy.run_path(str(FOLDER / "picture.py"))
     text = (ROOT / "docs" / "literature.md").read_text(encoding="utf-8")

@@ -134,13 +134,6 @@ def test_the_first_block_of_the_readme_runs_after_its_line_of_installation(libra
     assert failed == "0", done.stdout
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout of git")
-def test_what_a_build_leaves_is_ignored_by_git():
-    for name in ("build", "dist", "papers/build", "src/dpnoise.egg-info"):
-        command = ["git", "check-ignore", "-q", f"{name}/file"]
-        assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0, name
-
-
 def crowded(folder, most=15):
     """Folders below this one with more modules than `most`."""
     modules = Counter(path.parent for path in folder.rglob("*.py"))

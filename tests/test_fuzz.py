@@ -49,7 +49,7 @@ def violations(name, *, seed=0, cases=60):
     return report.violations
 
 
-SEARCHES = {"best-exhaustive", "best-quick"}  # a second and a half each
+SEARCHES = {"attack-all", "best-exhaustive", "best-quick"}  # seconds each
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,10 @@ def test_a_little_of_it_finds_nothing(name):
 
 
 def test_checks_share_the_time_and_sets_are_counted():
-    chosen = {name: CHECKS[name] for name in ("noise-moments", "scalar-inverse", "scalar-grid")}
+    chosen = {name: CHECKS[name] for name in ("exact-stairs", "scalar-inverse", "exact-gaussian")}
     report = run(chosen, seed=1, cases=12)
     assert report.checks.total() == 12
     assert set(report.checks) == set(chosen)
-    assert report.sets["scalar-grid"] > report.checks["scalar-grid"]
     assert report.relations >= 12
     assert run(chosen, seed=1, sets=5).sets.total() >= 5
 
@@ -233,8 +232,8 @@ def test_planted_defects_are_caught(monkeypatch, defect, name, seed):
     [
         (_closed_form_off, "one", 60),
         (_one_sample_less, "everybody", 60),
-        (_one_sample_less, "two", 8),
-        (_lower_end_too_high, "many", 8),
+        pytest.param(_one_sample_less, "two", 8, marks=pytest.mark.slow),
+        pytest.param(_lower_end_too_high, "many", 8, marks=pytest.mark.slow),
     ],
 )
 def test_defects_are_caught_by_questions_of_each_kind(monkeypatch, defect, kind, cases):

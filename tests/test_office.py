@@ -55,6 +55,7 @@ def test_ours_needs_no_more_noise_on_any_task(office):
                 assert std < 0.99 * float(row["std"])
 
 
+@pytest.mark.slow  # imports them
 @pytest.mark.parametrize("library", ["opendp", "diffprivlib"])
 def test_what_is_recorded_is_what_a_library_says_where_it_is_installed(office, library):
     known = [row for row in office.recorded() if row["library"] == library]

@@ -2,7 +2,6 @@
 
 import importlib.util
 import math
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -112,68 +111,6 @@ def test_answers_are_judged_by_both_ends(sampled, answer, kind):
 
 def test_what_lies_between_ends_that_are_far_apart_is_not_judged(sampled):
     assert sampled.judge(said(1.5), 1.0, 2.0) == "undecided"
-
-
-class Fake:
-    """A worker that answers 1, and is stopped by a question of ours after some."""
-
-    asked, left = [], 0
-
-    def __init__(self, _, name, task, patience, memory):
-        assert patience > 0.0
-        assert memory > 0
-        self.key = name, task
-
-    def ask(self, arguments):
-        if not Fake.left:
-            raise KeyboardInterrupt
-        Fake.left -= 1
-        Fake.asked.append((self.key, tuple(arguments)))
-        if self.key[0] == "opacus":
-            return {"error": "MemoryError: no, none", "seconds": 0.5}
-        ends = {"lower": 0.9} if self.key[0] == "dpnoise" else {}
-        return {"value": 1.0, "seconds": 0.1, "megabytes": 12.3} | ends
-
-    def stop(self):
-        pass
-
-
-def test_a_run_goes_on_where_it_was_killed(sampled, monkeypatch, tmp_path):
-    monkeypatch.setattr(sampled, "COUNT", 3)
-    monkeypatch.setattr(sampled, "Worker", Fake)
-    monkeypatch.setattr(sampled, "environment", lambda _: None)
-    path = tmp_path / "answers.csv"
-    Fake.asked, whole = [], len(sampled.questions())
-    for part in (5, 40, 1000):
-        Fake.left = part
-        try:
-            sampled.ask_all(path, 60.0, [])
-        except KeyboardInterrupt:  # a kill, in the middle of a line
-            path.write_text(path.read_text(encoding="utf-8") + "dpnoise,losses,na", "utf-8")
-    assert len(Fake.asked) == len(set(Fake.asked)) == whole * len(sampled.ACCOUNTS)
-    found = sampled.known(path)
-    assert len(found) == whole * len(sampled.ACCOUNTS)
-    assert set(found.loc[found["library"] == "opacus", "error"]) == {"memory"}
-    assert set(found.loc[found["library"] == "dpnoise", "lower"].map(float)) == {0.9}
-    first = [name for (name, _), _ in Fake.asked[:50]]
-    assert first.count("opacus") < first.count("autodp") * 2  # no more of what takes longer
-
-
-def test_a_question_that_takes_too_long_or_too_much_ends(sampled, tmp_path):
-    """Toys in place of a library: one never answers, one asks for more memory than there is."""
-    folder = tmp_path / "adapters"
-    folder.mkdir()
-    toys = (
-        "def endless():\n    while True: pass\ndef large():\n    return len(bytearray(1 << 33))\n"
-    )
-    (folder / "toy.py").write_text(toys, encoding="utf-8")
-    (tmp_path / "worker.py").write_text((PEERS / "worker.py").read_text("utf-8"), "utf-8")
-    for task, kind in (("endless", "hang"), ("large", "memory")):
-        worker = sampled.Worker(Path(sys.executable), "toy", task, patience=0.2, memory=1 << 30)
-        worker.command[1] = str(tmp_path / "worker.py")
-        answer = worker.ask([])
-        worker.stop()
-        assert sampled.row(("toy", "losses"), ("named", 0), answer)[6] == kind
 
 
 def check_named(script, recorded, listed):

@@ -42,10 +42,8 @@ ALL, THREE = tables(PAGE.read_text(encoding="utf-8"))
     ("cells", "places"),
     [
         (ALL, [(1, 1.0, 0.0), (1, 1.0, 1e-4), (3, 10.0, 0.0), (8, 0.1, 1e-6), (12, 1.0, 1e-6)]),
-        (
-            THREE,
-            [(8, 0.1, 1e-4), (12, 1.0, 0.0), (20, 1.0, 1e-4), (50, 0.1, 1e-4), (1000, 1.0, 0.0)],
-        ),
+        (THREE, [(12, 1.0, 0.0), (20, 1.0, 1e-4), (1000, 1.0, 0.0)]),
+        pytest.param(THREE, [(8, 0.1, 1e-4), (50, 0.1, 1e-4)], marks=pytest.mark.slow),
     ],
 )
 def test_some_cells_are_what_best_finds(cells, places):

@@ -1,6 +1,6 @@
-"""What results share: equality by value, data frames, HTML, axes and the labels of what was given.
+"""What results share: equality by value, data frames, HTML and the labels of what was given.
 
-pandas and Matplotlib are imported where a user asks for what they make, and nowhere else.
+pandas is imported where a user asks for what it makes, and nowhere else.
 """
 
 from __future__ import annotations
@@ -62,15 +62,6 @@ def data_frame(columns: Mapping[str, object], index: Any, name: Hashable) -> Any
     with imports_of("frames"):
         import pandas as pd  # noqa: PLC0415
     return pd.DataFrame(dict(columns), index=pd.Index(index, name=name, tupleize_cols=False))
-
-
-def axes_or_new(ax: Any) -> Any:  # noqa: ANN401  (Matplotlib's)
-    """The axes given, or those of a new figure of pyplot."""
-    if ax is not None:
-        return ax
-    with imports_of("plot"):
-        from matplotlib import pyplot as plt  # noqa: PLC0415
-    return plt.subplots(layout="constrained")[1]
 
 
 def html_table(

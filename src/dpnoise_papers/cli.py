@@ -169,7 +169,7 @@ def data_count_trips(folder: str, mirror: str | None, **where: str | None) -> in
 @click.option("--config", default="own.yaml", help="Config file to write.")
 def data_add(file: str, name: str, target: str, **places: str) -> int:
     """Take a data set of one's own, delimited text with a header, into the pipeline."""
-    from dpnoise_papers.data.describe import add
+    from dpnoise_papers.data.sets import add
 
     print("\n".join(add(file, name, target, places)))
     return OK
@@ -193,8 +193,8 @@ def gpu_visit(files: tuple[str, ...], minutes: float) -> int:
     """Train Table IV of inid-2024 for some minutes on a GPU."""
     began = time.monotonic()  # before PyTorch is imported
     from dpnoise_papers.data.sets import DatasetUnavailable
+    from dpnoise_papers.inid_2024.deep.cells import gpu_visit as train
     from dpnoise_papers.inid_2024.deep.training import NoDeviceError
-    from dpnoise_papers.inid_2024.table_4.visit import gpu_visit as train
 
     try:
         return train(minutes, files, began, lambda *words: print(*words, flush=True))

@@ -42,9 +42,7 @@ FREE = {
     "data.cache": ["no such word"],
     "inid_2024.table_4_cifar10.checkpoints": ["no such word", None],
     "inid_2024.table_3.coarse_trials": [None],  # all trials
-} | {
-    f"inid_2024.improved_descent.tasks.electricity.strength.{features}": [3]
-    for features in ("raw", "standardise")
+    "inid_2024.descent_orders.tasks.electricity.strength": [3],
 } | {
     f"inid_2024.descent_orders.documented.electricity.openml.{place}": ["no such word"]
     for place in range(8)

@@ -65,9 +65,6 @@ class Judged:
     ----------
     event : str
         The event in words.
-    level : float
-        The threshold of the statistic; of an event on the lattice of outputs the number of which
-        they are multiples, the step, or the number of values.
     likelier_on : str
         "first" or "second": the input on which the event has the probability p.
     hits, false_hits : int
@@ -79,7 +76,6 @@ class Judged:
     """
 
     event: str
-    level: float
     likelier_on: str
     hits: int
     false_hits: int
@@ -188,7 +184,7 @@ def judged(
     low, high = clopper_pearson(counts[:, 0], counts[:, 1], size, each)
     ends: Any = zip(low.tolist(), high.tolist(), strict=True)
     found = tuple(
-        Judged(one.words(statistics.names), one.threshold, INPUTS[one.swapped], *hits, size, *pair)  # type: ignore[call-arg]
+        Judged(one.words(statistics.names), INPUTS[one.swapped], *hits, size, *pair)  # type: ignore[call-arg]
         for one, hits, pair in zip(events, counts.tolist(), ends, strict=True)
     )
     return Audit(

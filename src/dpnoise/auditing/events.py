@@ -6,11 +6,10 @@ Otherwise statistics are the outputs themselves and one linear discriminant of t
 Noise that is drawn and added in floating-point arithmetic leaves traces in the low-order bits: the
 sum of an answer and a draw misses some doubles, which depend on the answer, so that no finite
 epsilon holds (Mironov, "On significance of the least significant bits for differential privacy",
-CCS 2012). Three kinds of events show this for each number of an output:
+CCS 2012). Two kinds of events show this for each number of an output:
 
 - by magnitude and lowest set bit: |x| below 2^a or not, and a multiple of 2^m or not;
-- by repetition: x is one of the values that outputs on one input had;
-- by gaps: x is a whole number of steps away from a value that outputs on one input had.
+- by repetition: x is one of the values that outputs on one input had.
 
 All events, and the discriminant, are chosen by outputs that do not judge, and so need no correction
 of their own. When they are chosen, a value counts as seen on its own input if it was seen there
@@ -42,10 +41,6 @@ _RATIO_DIGITS = 9  # of a log-likelihood ratio: below, constant stretches differ
 _DIGITS = 53  # of a double
 _ZERO, _ALL = -1100, 2000  # exponent of 0, and lowest bit: it is a multiple of every 2^m
 _KEPT = 50  # candidates of each kind and score, among thousands
-_GAPS = 32  # smallest ones, of which the step is the common divisor
-_SLACK = 1e-3  # relative error of a gap, in steps
-_NEAR = 0.125  # steps
-_FINEST = 2.0**-34  # step over the size of outputs
 INPUTS = ("first", "second")
 
 
@@ -53,11 +48,6 @@ class AnyEvent:
     """Event of outputs or of their statistics; `swapped` if p belongs to the second input."""
 
     swapped: bool
-
-    @property
-    def threshold(self) -> float:
-        """The number that it is about."""
-        raise NotImplementedError
 
     def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:
         """Whether it happened, shape (n,)."""
@@ -91,11 +81,6 @@ class Event(AnyEvent):
     exact: bool
     swapped: bool = False
 
-    @property
-    def threshold(self) -> float:
-        """The threshold of the statistic."""
-        return self.sign * self.level
-
     def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:  # noqa: ARG002
         """Whether it happened, shape (n,)."""
         assert statistics is not None  # noqa: S101
@@ -109,16 +94,6 @@ class Event(AnyEvent):
             return name if level > 0.0 else f"not: {name}"
         relation = "==" if self.exact else (">=" if self.sign > 0.0 else "<=")
         return f"{name} {relation} {level!r}"
-
-
-def thresholds(levels: Array) -> list[Event]:
-    """Events of one statistic at given levels, in both directions and from either side."""
-    return [
-        Event(0, sign, sign * float(level), exact=False, swapped=swapped)
-        for level in levels
-        for sign in (1.0, -1.0)
-        for swapped in (False, True)
-    ]
 
 
 def choose(candidates: Iterable[Candidates], scores: Scores) -> list[AnyEvent]:
@@ -290,11 +265,6 @@ class BitEvent(AnyEvent):
         no = "" if self.multiple else "no "
         return f"{size} and {no}multiple of 2^{self.bit}"
 
-    @property
-    def threshold(self) -> float:
-        """The number of which it is a multiple, or not."""
-        return float(np.ldexp(1.0, self.bit))
-
 
 @dataclass(frozen=True, eq=False)
 class SeenEvent(AnyEvent):
@@ -318,52 +288,13 @@ class SeenEvent(AnyEvent):
         some = f"{len(self.values)} values of the {self.source} input that chose the events"
         return f"output {self.column} is {no}one of {some}"
 
-    @property
-    def threshold(self) -> float:
-        """The number of values."""
-        return float(len(self.values))
-
-
-@dataclass(frozen=True)
-class StepEvent(AnyEvent):
-    """Event that x is near origin + whole number of steps (or not)."""
-
-    column: int
-    origin: float
-    step: float
-    inside: bool
-    swapped: bool = False
-
-    def holds(self, outputs: Array, statistics: Array | None = None) -> BoolArray:  # noqa: ARG002
-        """Whether it happened, shape (n,)."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            steps = (outputs[:, self.column] - self.origin) / self.step
-            near = np.abs(steps - np.round(steps)) <= _NEAR
-        return np.asarray(near == self.inside)
-
-    def words(self, names: tuple[str, ...]) -> str:  # noqa: ARG002
-        """Wording of the event."""
-        no = "" if self.inside else "not "
-        return f"output {self.column} is {no}near {self.origin!r} and whole steps of {self.step!r}"
-
-    @property
-    def threshold(self) -> float:
-        """The step."""
-        return self.step
-
 
 def lattice_candidates(runs: Pair) -> Iterator[Candidates]:
     """Events on the lattice of outputs, shape (n, d), among which to choose."""
     for column in range(runs[0].shape[1]):
-        pair = runs[0][:, column], runs[1][:, column]
-        yield _bits(column, pair)
+        yield _bits(column, (runs[0][:, column], runs[1][:, column]))
         for source in (0, 1):
             yield _seen(column, runs, source)
-            step = _step(pair[source])
-            if step is not None:
-                events = [StepEvent(column, *step, inside=inside) for inside in (True, False)]
-                counts = [np.array([int(e.holds(run).sum()) for e in events]) for run in runs]
-                yield Candidates((counts[0], counts[1]), events)
 
 
 def _bits(column: int, pair: Pair) -> Candidates:
@@ -414,22 +345,3 @@ def _seen(column: int, runs: Pair, source: int) -> Candidates:
     hits[source] = int(counts[counts > 1].sum())  # without the output itself
     first, second = (np.array([k, len(runs[0]) - k]) for k in hits)
     return Candidates((first, second), both)
-
-
-def _step(x: Array) -> tuple[float, float] | None:
-    """A value, and the step of which all small gaps are multiples; None if there is no step."""
-    values = np.unique(x[np.isfinite(x)])
-    if len(values) < 2:
-        return None
-    gaps = np.sort(np.diff(values))[:_GAPS]
-    finest = _FINEST * float(np.max(np.abs(values)))
-    step = float(gaps[0])
-    for gap in gaps[1:].tolist():
-        larger = gap
-        # ends: the step halves at least, down to the finest
-        while step >= finest:  # Euclid's algorithm up to rounding
-            rest = abs(larger - step * round(larger / step))
-            if rest <= _SLACK * step:
-                break
-            larger, step = step, rest
-    return (float(values[len(values) // 2]), step) if step >= finest else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems, draws, floats, is_integer
+from dpnoise._validation import Problems, draws, is_integer
 from dpnoise.auditing.audit import (
     FEWEST,
     AuditQuestion,
@@ -24,7 +24,6 @@ from dpnoise.auditing.audit import (
     smallest_delta,
 )
 from dpnoise.auditing.events import discriminating, likelihood, of_callable
-from dpnoise.auditing.events import thresholds as events_at
 from dpnoise.joint.base import JointNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     Seed = int | np.random.Generator
 
 SIZE, MOST = 1_000_000, 2**40
-MOST_THRESHOLDS = 10_000
 
 
 def audit_sampler(
@@ -54,7 +52,6 @@ def audit_sampler(
     confidence: float = 0.99,
     size: int | None = None,
     statistic: Callable[[Array], ArrayLike] | None = None,
-    thresholds: ArrayLike | None = None,
     seed: Seed = 0,
 ) -> Audit:
     """Lower bound on the epsilon of a sampler, from outputs on two neighbouring inputs.
@@ -77,15 +74,8 @@ def audit_sampler(
     statistic : callable, optional
         Public, fixed before the outputs are seen: from outputs of shape (n, d) to numbers of shape
         (n,). Where both densities are known, their log-likelihood ratio tells most. Then nothing
-        else is judged. By default the outputs, their lattice and a linear discriminant of them,
-        chosen on the outputs that choose the events.
-    thresholds : array_like, optional
-        Thresholds of `statistic`, at most 10,000, fixed before the outputs are seen. All outputs
-        then judge the events 'at least' and 'at most' each of them, corrected for their number. By
-        default a part of the outputs (a quarter, half of fewer than 20,000, at most four million)
-        chooses one to three events, and the others judge them, corrected for that number. Without
-        a `statistic`, among those to choose from are events on the lattice of the outputs: their
-        lowest set bits by magnitude, values that recur, and gaps between them.
+        else is judged. By default the outputs, a linear discriminant of them and their lattice: the
+        lowest set bits by magnitude, and values that recur.
     seed : int or numpy.random.Generator
         Of the generator of functions.
 
@@ -98,6 +88,11 @@ def audit_sampler(
     ------
     ValueError
         Naming everything that is wrong with the arguments.
+
+    Notes
+    -----
+    A part of the outputs (a quarter, half of fewer than 20,000, at most four million) chooses one
+    to three events, and the others judge them, corrected for that number.
 
     References
     ----------
@@ -130,20 +125,12 @@ def audit_sampler(
     problems.number("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
     if epsilon is not None:
         problems.number("epsilon", epsilon, low=0.0, high=700.0)
-    levels = None
-    if thresholds is not None:
-        problems.require(statistic is not None, "statistic", "one beside thresholds", statistic)
-        levels = floats(problems, "thresholds", thresholds)
-        good = levels.ndim == 1 and 1 <= levels.size <= MOST_THRESHOLDS
-        problems.require(good, "thresholds", f"1 to {MOST_THRESHOLDS} numbers", levels.shape)
     if statistic is not None:
         problems.require(callable(statistic), "statistic", "a function of outputs", statistic)
     draw, total = _read_outputs(problems, first, second, size, seed)
     problems.raise_if_any()
     claim = None if epsilon is None else budget_claim(epsilon, delta)
     plan = AuditQuestion(delta, claim, confidence)
-    if statistic is not None and levels is not None:
-        return judged(draw, total, of_callable(statistic), events_at(levels), plan)
     choosing = choosing_size(total)
     runs = draw(choosing)
     statistics = discriminating(runs) if statistic is None else of_callable(statistic)

@@ -149,9 +149,8 @@ def best(exhaustive: bool, certificate: str | None, **given: Any) -> None:  # no
 @options.command
 @_request_options
 @click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
-@options.plot_option
 @options.json_option
-def compare(exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: ANN401
+def compare(exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
     """Every mechanism for a sensitivity, best first.
 
     Example: dpnoise compare --l2 1 --of 10 --epsilon 1 --delta 1e-6 --relation add-remove --quick
@@ -160,8 +159,6 @@ def compare(exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: 
     from dpnoise.mechanisms.compare import compare as find
 
     table = find(ball, exhaustive=exhaustive, **arguments)
-    if plot:
-        options.save(plot, table.plot)
     asked = ("error",) * (given["error"] in {"max", "norm"})
     names = (*asked, "std", "mean_abs", "half_width", "variance")
     cells = [[f"{getattr(row, name):.4g}" for name in names] for row in table]
@@ -185,8 +182,6 @@ def compare(exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: 
 _SCALES = {"gaussian": "sigma", "laplace": "beta"}
 _EPSILONS = "0.1,0.3,1,3,10"
 _TOP = 1e4  # largest epsilon that is found from delta
-_CURVE = 60  # points of a figure
-_LOWEST = 1e-20  # delta in a figure, if its largest is not below
 _MOST_EPSILONS = 1000
 
 
@@ -297,9 +292,8 @@ def allocate(file: str, output: str | None, **given: Any) -> None:  # noqa: ANN4
     options.Number(low=0.0, high=1.0, open_high=True),
 )
 @options.relation_option
-@options.plot_option
 @options.json_option
-def profile(family: str, parameters: tuple[str, ...], plot: str | None, **given: Any) -> None:  # noqa: ANN401
+def profile(family: str, parameters: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401
     """Privacy that given noise provides: delta at epsilon, or epsilon at delta.
 
     Example: dpnoise profile gaussian sigma=3 --sensitivity 1 --copies 5 --delta 1e-6
@@ -326,8 +320,6 @@ def profile(family: str, parameters: tuple[str, ...], plot: str | None, **given:
     deltas = found.upper.tolist()
     if delta is not None:
         deltas = [min(deltas[0], delta)]  # both are proved bounds
-    if plot:
-        _draw(plot, noise, sensitivity, copies, max(epsilons))
     rows = [
         (upper(e, 6) if delta is not None else repr(e), upper(high, 6), options.lower(low, 6))
         for e, high, low in zip(epsilons, deltas, found.lower.tolist(), strict=True)
@@ -359,28 +351,3 @@ def _epsilon_of(noise: Any, sensitivity: float, copies: int, delta: float) -> fl
         )
         raise ValueError(message)
     return found
-
-
-def _draw(path: str, noise: Any, sensitivity: float, copies: int, most: float) -> None:  # noqa: ANN401
-    """A figure of the upper bound on delta from epsilon = 0 on."""
-    import numpy as np
-
-    from dpnoise.privacy.vector import vector_profile
-
-    coarse = np.linspace(0.0, most if most > 0.0 else 1.0, _CURVE)
-    seen = vector_profile(noise, sensitivity, coarse, copies=copies).upper >= _LOWEST
-    last = min(max(int(np.count_nonzero(seen)), 1), _CURVE - 1)
-    grid = np.linspace(0.0, coarse[last], _CURVE)  # to where delta ends
-    delta = vector_profile(noise, sensitivity, grid, copies=copies).upper
-
-    def curve(ax: Any) -> None:  # noqa: ANN401
-        top = float(delta.max())
-        some = delta >= min(_LOWEST, top)
-        ax.plot(grid[some], delta[some], color="k")
-        if top > 0.0:
-            ax.set_yscale("log")
-        ax.set_xlabel("epsilon")
-        ax.set_ylabel("delta, upper bound")
-        ax.set_title(f"{noise!r}, sensitivity {sensitivity:g}, copies {copies}", fontsize="medium")
-
-    options.save(path, curve)

@@ -4,8 +4,8 @@ Names are for completion and for 'did you mean', without the library; tests hold
 library's. What is wrong with a value is recorded, and text that is no number passes through, so
 that one message names every problem.
 
-**Answers** are a table for people, an object for programs or a figure by Matplotlib. Bounds that
-people read are rounded to the safe side, so that what is copied from a table holds.
+**Answers** are a table for people or an object for programs. Bounds that people read are rounded
+to the safe side, so that what is copied from a table holds.
 
 **Refusals** are those of the group of a program's commands, with its exit codes. A mistake or an
 impossible request is one message on standard error, exit code 2 and nothing on standard output;
@@ -194,7 +194,6 @@ times_option = option(
     "--times", "N", "Noise of N releases that keep epsilon and delta together.", WHOLE
 )
 certificate_option = option("--certificate", "FILE", "Write one, which dpnoise verify confirms.")
-plot_option = option("--plot", "FILE", "Draw a figure: .png, .svg or .pdf.")
 
 
 def read_budget(epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
@@ -386,15 +385,6 @@ def show(
     with console.capture() as text:
         console.print(Text(title), table, *map(Text, notes), sep="\n")
     click.echo("\n".join(map(str.rstrip, text.get().splitlines())))
-
-
-def save(path: str, draw: Callable[[Any], None]) -> None:
-    """A figure with one pair of axes, drawn and written; ValueError for a kind of file unknown."""
-    with imports_of("plot"):
-        from matplotlib.figure import Figure
-    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-    draw(figure.add_subplot())
-    figure.savefig(path)
 
 
 def certified(found: Any, path: str | None, relation: str | None = None) -> None:  # noqa: ANN401

@@ -6,15 +6,15 @@ A new mechanism is one more entry of the registry, `METHODS` of `dpnoise.mechani
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from dpnoise._results import EqualByValue, axes_or_new, html_table
+from dpnoise._results import EqualByValue, html_table
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.integers import (
-    ASKED_INTEGER_METHODS,
     INTEGER_METHODS,
     SUMMED_METHODS,
     RoundedNoise,
@@ -64,11 +64,7 @@ def _compared(
 
     rows, left_out = _found(request, asked(METHODS), every=every)
     if request.discrete:
-        more: tuple[Method, ...] = INTEGER_METHODS
-        if request.sensitivity.preimage:
-            more = SUMMED_METHODS
-        elif family is not None:
-            more = (*INTEGER_METHODS, *ASKED_INTEGER_METHODS)
+        more = SUMMED_METHODS if request.sensitivity.preimage else INTEGER_METHODS
         rivals = [] if request.integer else rows
         discrete, others = _found(request, asked(more), every=every, rivals=rivals)
         if request.integer:
@@ -272,42 +268,6 @@ class Comparison(EqualByValue):
         """
         return frame_of(self.rows)
 
-    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
-        """Standard deviations as bars, with the root of the floor of the mean variance.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Without Matplotlib, if no axes are given.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> from dpnoise import compare
-        >>> table = compare([1.0, 0.5], epsilon=1.0, exhaustive=False)
-        >>> table.plot(Figure().subplots()).get_xlabel()
-        'standard deviation'
-        """
-        ax = axes_or_new(ax)
-        rows = self.rows[::-1]
-        ax.barh([row.name for row in rows], [row.std for row in rows], color="0.7")
-        if self.request.bounded == "variance":
-            label = "root of the floor of the mean variance"
-            ax.axvline(math.sqrt(self.floor), color="k", linestyle="--", label=label)
-        ax.set_xlabel("standard deviation")
-        ax.legend()
-        return ax
-
 
 def compare(
     sensitivity: float | ArrayLike | Sensitivity,
@@ -364,7 +324,7 @@ def compare(
     Comparison
         Rows with `name`, `noise`, `variance`, `std`, `mean_abs`, `half_width`, `delta`, `floor`,
         `ratio`, `promise` and `reference`, best first; `repr` is the table as text, `to_frame()`
-        as a data frame of pandas, and `plot()` draws it.
+        as a data frame of pandas.
 
     Raises
     ------
@@ -563,28 +523,22 @@ def noise_for_several(
 def _all_repeated(request: Request, exhaustive: bool, family: str | None) -> Comparison:
     """The best noise of every mechanism for several releases together."""
     account = Account.of(request)
-    tables: dict[float, Comparison | None] = {}
-
-    def table(one: Request) -> Comparison | None:
-        if one.epsilon not in tables:
-            try:
-                tables[one.epsilon] = _compared(one, exhaustive, family)
-            except RuntimeError:
-                tables[one.epsilon] = None
-        return tables[one.epsilon]
-
     rows = list(gaussian_rows(request, account, family))
     left_out: dict[str, str] = {}
-    first = table(account.shared(request))
-    for name in [] if first is None else [row.name for row in first]:
+    with suppress(RuntimeError):  # no noise without delta
+        first = _compared(account.shared(request), exhaustive, family)
+        for name in [row.name for row in first]:
 
-        def named(one: Request, name: str = name) -> list[Mechanism]:
-            return [row for row in table(one) or () if row.name == name]
+            def named(one: Request, name: str = name) -> list[Mechanism]:
+                with suppress(RuntimeError):
+                    table = _compared(one, exhaustive, family, name)
+                    return [row for row in table if row.name == name]
+                return []
 
-        found = pure_rows(request, account, (), named)
-        rows += [min(found, key=lambda row: row.error)] if found else []
-        if not found:
-            left_out[name] = "no account of several releases is known for it"
+            found = pure_rows(request, account, (), named)
+            rows += [min(found, key=lambda row: row.error)] if found else []
+            if not found:
+                left_out[name] = "no account of several releases is known for it"
+        left_out |= first.left_out
     first_of(request, rows)
-    left_out |= first.left_out if first else {}
     return Comparison(tuple(_ranked([account.certified(row) for row in rows])), left_out, request)

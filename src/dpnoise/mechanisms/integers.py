@@ -405,19 +405,19 @@ def _scaled(
     return at(factor)
 
 
-def discrete_staircase(request: Request, *, narrow: bool = False) -> Found | None:
-    """Discrete staircase noise with delta = 0; None where all steps are of width 1.
+def discrete_staircase(request: Request) -> Found | None:
+    """Discrete staircase noise with delta = 0; None where all steps would be of width 1.
 
-    With steps of width 1 it is discrete Laplace noise; with `narrow` it is None elsewhere.
+    Then it is discrete Laplace noise.
     """
     parts = request.integer_parts
-    if request.epsilon == 0.0 or (not narrow and all(part.largest == 1 for part in parts)):
+    if request.epsilon == 0.0 or all(part.largest == 1 for part in parts):
         return None
     power = 1 if request.error == "mean-abs" else 2
     make = partial(_staircase, power=power)
     noises = list(map(make, parts, _pure_shares(request, make)))
-    ones = all(one.sensitivity == 1 for one in noises)
-    return _vector(request, noises) if ones == narrow else None
+    wide = any(one.sensitivity > 1 for one in noises)
+    return _vector(request, noises) if wide else None
 
 
 def _staircase(part: IntegerPart, share: float, *, power: int) -> DiscreteStaircase:
@@ -502,15 +502,5 @@ SUMMED_METHODS = (
         "cells",
         _CANONNE,
         partial(cells_summed, kinds=(discrete_gaussian, discrete_laplace)),
-    ),
-)
-
-# Only where the family is asked for: this one is discrete Laplace noise.
-ASKED_INTEGER_METHODS = (
-    Method(
-        "discrete staircase of width 1",
-        "staircase",
-        _GHOSH,
-        partial(discrete_staircase, narrow=True),
     ),
 )

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
+from dpnoise._results import EqualByValue, data_frame, html_table
 from dpnoise._validation import draws, points
 from dpnoise.joint.base import RealVectorNoise, level_of_each
 from dpnoise.joint.vectors import CorrelatedGaussian
@@ -311,7 +311,6 @@ _ATTRIBUTES = {
     "norm": "mean_norm",
 }
 _ASKED = {"max": "largest", "norm": "norm"}
-_FEW = 50  # coordinates that are drawn as points
 
 
 def header_of(request: Request) -> tuple[str, ...]:
@@ -574,42 +573,3 @@ class Mechanism(EqualByValue):
         True
         """
         return frame_of((self,))
-
-    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
-        """Standard deviation and 95 % half-width of each coordinate, with the floor.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Without Matplotlib, if no axes are given.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> from dpnoise import best
-        >>> best([1.0, 0.5], epsilon=1.0).plot(Figure().subplots()).get_xlabel()
-        'coordinate'
-        """
-        ax = axes_or_new(ax)
-        K = self.request.dimension
-        style = "o" if K <= _FEW else "-"
-        places = np.arange(1, K + 1)
-        ax.plot(places, self.half_widths, style, color="0.7", label="95 % within")
-        ax.plot(places, self.stds, style, color="k", label="standard deviation")
-        if self.request.bounded == "variance":
-            floor = math.sqrt(self.floor)
-            ax.axhline(floor, color="k", linestyle="--", label="floor of the mean")
-        ax.set_ylim(bottom=0.0)
-        ax.set(xlabel="coordinate", ylabel="noise", title=self.name)
-        ax.legend()
-        return ax

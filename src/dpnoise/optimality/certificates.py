@@ -42,8 +42,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
-from dpnoise.optimality.whole_numbers import WholeCertificate
+from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, WholeCertificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
@@ -339,11 +338,13 @@ class Blocks:
         return float(np.sum(found)) * (1.0 - 1e-12)
 
 
-def exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
+def exchangeable(
+    sensitivity: Sensitivity, weights: Array, power: int = 2
+) -> tuple[Sensitivity, Array] | None:
     """An equivalent set whose coordinates may be exchanged, and its weights; None if unknown.
 
-    Noise of the least weighted sum of variances is meant. A box becomes the unit cube of its
-    active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^2.
+    Noise of the least weighted sum of E|T_i|^power is meant. A box becomes the unit cube of its
+    active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^power.
     """
     found = sensitivity.differences
     if found is not None:
@@ -355,7 +356,7 @@ def exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity,
     if sensitivity.cut != sensitivity.dimension:
         return (sensitivity, weights) if sensitivity.cut else None
     active = sensitivity.active
-    return LInf(1.0, int(np.count_nonzero(active))), (weights * sensitivity.box**2)[active]
+    return LInf(1.0, int(np.count_nonzero(active))), (weights * sensitivity.box**power)[active]
 
 
 @dataclass(frozen=True)

@@ -19,24 +19,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.optimality.certificates import exchangeable, star_shaped
+from dpnoise.optimality.certificates import star_shaped
 from dpnoise.optimality.closed_forms import smallest_moment, step_group
 from dpnoise.optimality.few_entries import FewEntries, few_entries
-from dpnoise.optimality.radial_test import FAST, FINE, radial_test
+from dpnoise.optimality.radial_test import FAST, radial_test
 from dpnoise.optimality.rearrangement import (
-    LARGE_STEP,
     LARGEST_EPSILON,
     MOST_TESTED,
-    QUICK,
+    averaged_test,
     best_share,
+    best_size,
     grouped,
+    heaviest,
     spent_on_average,
 )
-from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, scalar_certificate
-from dpnoise.optimality.whole_numbers import WholeCertificate, whole_certificate
+from dpnoise.optimality.scalar_floor import (
+    MARGIN,
+    ScalarCertificate,
+    WholeCertificate,
+    scalar_certificate,
+    whole_certificate,
+)
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpnoise._types import Array
     from dpnoise.optimality.radial_test import RadialTest
     from dpnoise.sensitivity.base import Sensitivity
@@ -146,7 +154,7 @@ class EqualVolume:
             if self.size != sensitivity.active_dimension:
                 return 0.0
         else:
-            found = _heaviest(sensitivity, weights, self.size)
+            found = heaviest(sensitivity, weights, self.size, 1)
             if found is None:
                 return 0.0
             unit = _log_unit(self.error, found[1])
@@ -208,58 +216,26 @@ def _log_unit(error: str, weights: Array) -> float:
     return cube - (math.lgamma(weights.size + 1.0) if error == "mean-abs" else 0.0)
 
 
-def _heaviest(
-    sensitivity: Sensitivity, weights: Array, size: int
-) -> tuple[Sensitivity, Array] | None:
-    """The set and the weights of the heaviest coordinates, if there are so many."""
-    active = sensitivity.box > 0.0
-    if size == np.count_nonzero(active):
-        found = sensitivity, weights[active]
-    else:
-        unit = _exchangeable(sensitivity, weights)
-        if unit is None or not 1 <= size < unit[1].size:
-            return None
-        found = unit[0].restricted(range(size)), np.sort(unit[1])[::-1][:size]
-    return found if np.min(found[1]) > 0.0 else None
-
-
-def _exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
-    """An equivalent problem whose coordinates may be exchanged: a box becomes the unit cube."""
-    unit = exchangeable(sensitivity, weights)
-    if unit is None or not unit[0].ball_radius(math.inf):
-        return unit
-    active = sensitivity.box > 0.0
-    return unit[0], (weights * sensitivity.box)[active]
-
-
-def _best_size(sensitivity: Sensitivity, error: str, weights: Array) -> int:
-    """Number of the heaviest coordinates that promises most; 0 where there is none."""
-    if error == "norm":
-        return sensitivity.active_dimension
-    unit = _exchangeable(sensitivity, weights)
-    if unit is None or not unit[0].ball_radius(math.inf):
-        active = weights[sensitivity.box > 0.0]
-        return active.size if np.min(active) > 0.0 else 0
-    heavy = np.sort(unit[1][unit[1] > 0.0])[::-1]
-    k = np.arange(1, heavy.size + 1)
-    scale = np.cumsum(np.log(heavy) + (np.log(k) if error == "mean-abs" else 0.0)) / k
-    return int(np.argmax(np.log(k + 0.3) + scale)) + 1
+def _rise(error: str) -> Callable[[Array], Array]:
+    """How the bound grows with the number of coordinates, as `best_size` takes it."""
+    if error == "max":
+        return lambda k: np.log(k + 0.3)
+    return lambda k: np.log(k + 0.3) + np.cumsum(np.log(k)) / k
 
 
 def _radial(
-    K: int, epsilon: float, delta: float, *, alone: bool, fine: bool
+    K: int, epsilon: float, delta: float, *, alone: bool
 ) -> tuple[float, RadialTest] | None:
     """Share of the volume that is kept and the test of order 1 for the ball, or None.
 
     `alone` where noise for the ball itself is asked for.
     """
-    group, wide, spent = (1, epsilon, delta) if alone else grouped(epsilon, delta)
-    kept = 0.0 if alone else best_share(K, wide, spent)[0]
-    quick = FAST if wide > LARGE_STEP or alone else QUICK
-    test = None
-    if spent < 1.0 - kept:
-        test = radial_test(K, wide, spent / (1.0 - kept), FINE if fine else quick, 1)
-    kept = kept or 1.0
+    if alone:
+        own = radial_test(K, epsilon, delta, FAST, 1)
+        return (1.0, own) if own else None
+    group, wide, spent = grouped(epsilon, delta)
+    kept = best_share(K, wide, spent)[0]
+    test = averaged_test(K, wide, spent, kept, 1)
     return (kept, replace(test, group=group * test.group)) if test else None
 
 
@@ -269,14 +245,12 @@ def error_candidates(
     epsilon: float,
     delta: float,
     weights: Array,
-    *,
-    fine: bool = False,
 ) -> list[tuple[float, ErrorCertificate]]:
     """Pairs of a bound on an error and its certificate, never empty."""
     problem = (sensitivity, epsilon, delta, weights)
     scalars: list[ScalarCertificate | WholeCertificate] = []
     if star_shaped(sensitivity):
-        scalars.append(scalar_certificate(epsilon, delta, fine=fine, order=1))
+        scalars.append(scalar_certificate(epsilon, delta, order=1))
     else:
         scalars.append(whole_certificate(1, epsilon, delta, 1))
     few = sensitivity.differences
@@ -284,22 +258,25 @@ def error_candidates(
         scalars.append(whole_certificate(int(few.size), epsilon, delta, 1))
     found: list[ErrorCertificate] = [OwnCoordinates(error, scalar) for scalar in scalars]
     if few is not None:
-        found += few_entries(few, error, epsilon, delta, fine=fine)
+        found += few_entries(few, error, epsilon, delta)
     if sensitivity.blocks and (error != "norm" or not sensitivity.convex):
         best = [
             max(
-                error_candidates(block, error, epsilon, delta, part, fine=fine),
+                error_candidates(block, error, epsilon, delta, part),
                 key=lambda pair: pair[0],
             )[1]
             for block, part in sensitivity.split(weights)
         ]
         found.append(PartsOfProduct(error, tuple(best)))
-    solid = sensitivity.convex and not sensitivity.flat
-    size = _best_size(sensitivity, error, weights) if solid else 0
+    size = 0
+    if sensitivity.convex and not sensitivity.flat and error == "norm":
+        size = sensitivity.active_dimension
+    elif error != "norm":
+        size = best_size(sensitivity, weights, _rise(error), 1)
     if size and delta == 0.0:
         found.append(EqualVolume(error, size, step_group(size, epsilon)))
     elif 2 <= size <= MOST_TESTED and epsilon <= LARGEST_EPSILON:
         alone = error == "norm" and sensitivity.ball_radius(2.0) > 0.0
-        test = _radial(size, epsilon, delta, alone=alone, fine=fine)
+        test = _radial(size, epsilon, delta, alone=alone)
         found += [EqualVolume(error, size, 1, *test)] if test else []
     return [(certificate.bound(*problem), certificate) for certificate in found]

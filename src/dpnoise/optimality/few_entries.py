@@ -39,19 +39,17 @@ from dpnoise.optimality.closed_forms import (
     step_group,
     steps,
 )
-from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import (
-    LARGE_STEP,
     LARGEST_EPSILON,
     MOST_TESTED,
-    QUICK,
+    averaged_test,
     best_share,
     spent_on_average,
 )
-from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.optimality.whole_numbers import (
+from dpnoise.optimality.scalar_floor import (
     UNIFORM_COST,
     WholePoints,
+    group_budget,
     one_whole_step,
     without_uniform,
 )
@@ -62,7 +60,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.optimality.certificates import FloorCertificate
-    from dpnoise.optimality.radial_test import RadialTest
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.differences import Differences
 
@@ -78,7 +75,6 @@ class _Effort(NamedTuple):
     groups: int = 10  # numbers g of differences
     largest: int = 200  # coordinates in a bound
     proved: int = 3  # of which the bound is computed, without delta
-    tested: tuple[int, int] = (1, 2)  # radial tests with delta: quick and fine
     most_points: int = 60  # coordinates whose whole differences are counted
     terms: int = 20_000  # of the volume of one-sided sums
 
@@ -321,9 +317,7 @@ def counted(found: Differences, k: int, error: str) -> tuple[int, int]:
 FewEntries = SummedDifferences | OneSidedStep | WholeStep
 
 
-def few_entries(
-    found: Differences, error: str, epsilon: float, delta: float, *, fine: bool
-) -> list[FewEntries]:
+def few_entries(found: Differences, error: str, epsilon: float, delta: float) -> list[FewEntries]:
     """Certificates that may prove something; of unequal weights they use the least."""
     tried: list[FewEntries] = []
     if found.listed:
@@ -334,7 +328,7 @@ def few_entries(
         return tried
     if error == "variance" and found.down == 0:
         tried += _one_sided_steps(found, epsilon, delta)
-    return tried + list(_sums(found, error, epsilon, delta, fine=fine))
+    return tried + list(_sums(found, error, epsilon, delta))
 
 
 def _sizes(most: int) -> list[int]:
@@ -384,7 +378,7 @@ def _pairs(found: Differences, error: str, epsilon: float) -> list[tuple[int, in
 
 
 def _sums(
-    found: Differences, error: str, epsilon: float, delta: float, *, fine: bool
+    found: Differences, error: str, epsilon: float, delta: float
 ) -> Iterator[SummedDifferences]:
     """The likeliest of the bounds by sums of differences."""
     if error == "norm" and found.of > _EFFORT.largest:
@@ -408,13 +402,8 @@ def _sums(
             yield SummedDifferences(error, k, g, 1.0, part)
         return
     order = 2 if error == "variance" else 1
-    for _, k, g, kept in rows[: _EFFORT.tested[fine]]:
-        wide, spent = group_budget(g, epsilon, delta)
-        spent = spent_on_average(kept, spent)
-        quick = FAST if wide > LARGE_STEP else QUICK
-        test: RadialTest | None = None
-        if spent < 1.0:
-            test = radial_test(k, wide, spent, FINE if fine else quick, order)
+    for _, k, g, kept in rows[:1]:
+        test = averaged_test(k, *group_budget(g, epsilon, delta), kept, order)
         if test:
             yield SummedDifferences(error, k, g, kept, test)
 

@@ -31,10 +31,9 @@ from dpnoise.optimality.closed_forms import best_step, radial_certificate
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
 from dpnoise.optimality.factorisation import MixtureProjection, factorisation_of
 from dpnoise.optimality.few_entries import few_entries
-from dpnoise.optimality.radial_test import FAST, FINE, radial_test
+from dpnoise.optimality.radial_test import radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
-from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.optimality.whole_numbers import whole_certificate
+from dpnoise.optimality.scalar_floor import scalar_certificate, whole_certificate
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.product import Product, as_sensitivity
 
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from dpnoise.optimality.error_floor import ErrorCertificate
     from dpnoise.sensitivity.base import Sensitivity
 
-METHODS = ("fast", "program")
 _SMALLEST_EPSILON = 1e-6
 _MOST_COORDINATES = 10**6
 _TOLERANCE = 1e-9  # relative, between machines
@@ -118,7 +116,6 @@ def floor(
     epsilon: float,
     delta: float = 0.0,
     weights: ArrayLike | None = None,
-    method: str = "fast",
     error: str = "variance",
 ) -> Floor:
     """Lower bound on the error of any additive (epsilon, delta)-DP noise for a vector query.
@@ -135,9 +132,6 @@ def floor(
     weights : array_like of float, shape (K,), optional
         Weights w_i >= 0 of the coordinates, one of them positive; by default 1 / K each, for
         the mean per coordinate, and ones for `error="max"`. None for `error="norm"`.
-    method : {"fast", "program"}, optional
-        "fast" takes well under a second; "program" searches longer where delta is positive, some
-        seconds.
     error : {"variance", "mean-abs", "max", "norm"}, optional
         What is bounded for noise T: sum w_i Var(T_i), sum w_i E|T_i|, the expectation of the
         largest w_i |T_i|, or that of the norm of T whose unit ball is the set. At delta = 0 the
@@ -174,8 +168,6 @@ def floor(
     problems = Problems("floor under additive noise")
     problems.number("epsilon", epsilon, low=_SMALLEST_EPSILON, high=MAX_EPSILON)
     problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
-    known = isinstance(method, str) and method in METHODS
-    problems.require(known, "method", " or ".join(METHODS), method)
     known = isinstance(error, str) and error in ERRORS
     problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
     free = weights is None or not known or error != "norm"
@@ -193,19 +185,14 @@ def floor(
     w = _weights(problems, weights, shape)
     problems.raise_if_any()
     epsilon, delta = float(epsilon), float(delta)
-    fine = method == "program"
     if error != "variance":
         if weights is None and error in {"max", "norm"}:
             w = np.ones(found.dimension)
-        rows = error_candidates(found, error, epsilon, delta, w, fine=fine)
+        rows = error_candidates(found, error, epsilon, delta, w)
         value, proof = max(rows, key=lambda pair: pair[0])
         return Floor(value, proof.method, proof, found, epsilon, delta, w, error)
     scale = float(np.max(w))  # sums of tiny weights would underflow
-    best = max(
-        candidates(found, epsilon, delta, w / scale, fine=fine),
-        key=lambda pair: pair[0],
-    )
-    certificate = best[1]
+    certificate = max(candidates(found, epsilon, delta, w / scale), key=lambda pair: pair[0])[1]
     value = certificate.bound(found, epsilon, delta, w)
     return Floor(value, certificate.method, certificate, found, epsilon, delta, w)
 
@@ -225,12 +212,12 @@ def _weights(problems: Problems, weights: Any, shape: tuple[int, ...] | None) ->
 
 
 def candidates(
-    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool = False
+    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
 ) -> list[tuple[float, FloorCertificate]]:
     """Pairs of a bound on sum w_i sigma_i^2 and its certificate, never empty."""
     problem = (sensitivity, epsilon, delta, weights)
     found: list[FloorCertificate] = []
-    scalar = scalar_certificate(epsilon, delta, fine=fine)
+    scalar = scalar_certificate(epsilon, delta)
     along = scalar if star_shaped(sensitivity) else whole_certificate(1, epsilon, delta)
     symmetric = unconditional(sensitivity)
     if symmetric:
@@ -247,17 +234,17 @@ def candidates(
         shares = factorisation_of(sensitivity, weights).shares
         found.append(MixtureProjection(shares, along))
     if parts := sensitivity.split(weights):
-        inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
+        inner = [candidates(block, epsilon, delta, part) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
         if sensitivity.is_whole and not sensitivity.preimage:
             change = int(sensitivity.box[0])
             found.append(OwnWholeNumbers(whole_certificate(change, epsilon, delta)))
-        found += _exchangeable(*problem, fine=fine)
+        found += _exchangeable(*problem)
     pairs = [(certificate.bound(*problem), certificate) for certificate in found]
     if sensitivity.convex and not sensitivity.ball_radius(2.0):
         known = max(value for value, _ in pairs)
-        more = rearrangements(*problem, known=known, fine=fine)
+        more = rearrangements(*problem, known=known)
         pairs += [(certificate.bound(*problem), certificate) for certificate in more]
     return pairs
 
@@ -271,16 +258,16 @@ def shape_of(sensitivity: Sensitivity) -> Sensitivity:
 
 
 def _exchangeable(
-    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool
+    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
 ) -> list[FloorCertificate]:
     """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
     unit = exchangeable(sensitivity, weights)
     if unit is None:
         few = sensitivity.differences
-        return [*few_entries(few, "variance", epsilon, delta, fine=fine)] if few else []
-    # One program per size: in a hurry, only the size that counts most.
-    sizes = _sizes(unit[1])[: None if fine or delta == 0.0 else 1]
-    rows = [_symmetric(unit[0].restricted(range(size)), epsilon, delta, fine) for size in sizes]
+        return [*few_entries(few, "variance", epsilon, delta)] if few else []
+    # With delta a test takes its time: only the size that counts most.
+    sizes = _sizes(unit[1])[: None if delta == 0.0 else 1]
+    rows = [_symmetric(unit[0].restricted(range(size)), epsilon, delta) for size in sizes]
     sizes = [size for size, row in zip(sizes, rows, strict=True) if row]
     rows = [row for row in rows if row]
     if not sizes:
@@ -305,30 +292,28 @@ def _sizes(weights: Array) -> list[int]:
     return [int(place) + 1 for place in order if gain[place] > 0.0]
 
 
-def _symmetric(
-    sensitivity: Sensitivity, epsilon: float, delta: float, fine: bool
-) -> list[FloorCertificate]:
+def _symmetric(sensitivity: Sensitivity, epsilon: float, delta: float) -> list[FloorCertificate]:
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
     if sensitivity.ball_radius(math.inf):
         if K == 1:
             return []
         step = _one_step(LInf(1.0, K), epsilon, delta)
-        return [*projected_cubes(K, epsilon, delta, fine=fine), *step]
+        return [*projected_cubes(K, epsilon, delta), *step]
     if sensitivity.ball_radius(2.0):
         tests: list[FloorCertificate | None] = []
         if delta == 0.0:
             tests.append(radial_certificate(K, epsilon))
         elif 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
-            tests += [radial_test(K, epsilon, delta, effort) for effort in (FAST, FINE)[: 1 + fine]]
+            tests.append(radial_test(K, epsilon, delta))
         return [test for test in tests if test] + _one_step(sensitivity, epsilon, delta)
     most, side = free_cube(sensitivity)
     found: list[FloorCertificate] = []
     if most:
         cube = LInf(side, most)
-        found += [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
+        found += [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta)]
     few = sensitivity.differences
-    return [*found, *(few_entries(few, "variance", epsilon, delta, fine=fine) if few else [])]
+    return [*found, *(few_entries(few, "variance", epsilon, delta) if few else [])]
 
 
 def _one_step(sensitivity: Sensitivity, epsilon: float, delta: float) -> list[FloorCertificate]:

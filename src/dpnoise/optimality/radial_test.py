@@ -202,7 +202,7 @@ class Effort(NamedTuple):
     bisections: int
 
 
-FAST, FINE = Effort(200, 25_000, 7, 8), Effort(600, 150_000, 12, 12)
+FAST = Effort(200, 25_000, 7, 8)
 
 
 class _Design(NamedTuple):

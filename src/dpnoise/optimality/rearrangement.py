@@ -24,28 +24,28 @@ from scipy import special
 
 from dpnoise.optimality.certificates import exchangeable
 from dpnoise.optimality.closed_forms import radial_certificate
-from dpnoise.optimality.radial_test import FAST, FINE, Effort, radial_test
+from dpnoise.optimality.radial_test import FAST, Effort, radial_test
 from dpnoise.optimality.scalar_floor import group_budget
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpnoise._types import Array
     from dpnoise.optimality.certificates import FloorCertificate
+    from dpnoise.optimality.radial_test import RadialTest
     from dpnoise.sensitivity.base import Sensitivity
 
 _MARGIN = 1e-11  # relative, of the volume of a ball with the radius found
 _UNIT = 1e-14  # relative, of logarithms of the gamma function
 _SHARES = 1.0 - np.geomspace(1e-4, 0.95, 60)  # of the ball's volume that is kept, lambda^K
 MOST_TESTED, LARGEST_EPSILON = 1000, 300.0  # coordinates and epsilon of radial tests
-_MOST_LOST = 0.97  # of the volume that is given up, at most
 _LARGEST_SPENT = 0.05  # delta of a group
 _STEP = 0.5  # wanted of group times epsilon
-LARGE_STEP = 1.5
-QUICK = Effort(100, 25_000, 6, 7)  # for smaller ones: there tests take longer
-_TRIED = 1.0, 3.0, 0.4  # factors of 1 - lambda^K, where there is time
+_LARGE_STEP = 1.5
+_QUICK = Effort(100, 25_000, 6, 7)  # for smaller ones: there tests take longer
 _IMAGES = 0.7, 0.8, 0.9  # of the coordinates, dimensions of images of a cube at delta = 0
-_IMAGES_TRIED = 3  # sizes of images at delta > 0, where there is time
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Rearrangement:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Bound for the ball; 0 where it does not apply."""
-        found = _heaviest(sensitivity, weights, self.size)
+        found = heaviest(sensitivity, weights, self.size)
         if found is None or not 0.0 < self.kept <= 1.0:
             return 0.0
         spent = spent_on_average(self.kept, delta)
@@ -155,7 +155,7 @@ def _log_ball(k: Array) -> Array:
     return 0.5 * k * math.log(math.pi) - special.gammaln(0.5 * k + 1.0)
 
 
-def projected_cubes(K: int, epsilon: float, delta: float, *, fine: bool) -> list[ProjectedCube]:
+def projected_cubes(K: int, epsilon: float, delta: float) -> list[ProjectedCube]:
     """Certificates for the unit cube of K coordinates that may prove something."""
     if K < 3:  # the image would be an interval
         return []
@@ -168,16 +168,10 @@ def projected_cubes(K: int, epsilon: float, delta: float, *, fine: bool) -> list
     sizes = np.unique(np.geomspace(2, min(K - 1, MOST_TESTED), 40).round().astype(int))
     shares = [best_share(int(k), wide, spent) for k in sizes]
     likely = np.array([share[1] for share in shares]) * projected_radius(K, sizes) ** 2
-    quick = FAST if wide > LARGE_STEP else QUICK
-    order = np.argsort(likely)[::-1]
-    certificates = []
-    for place in order[: _IMAGES_TRIED if fine else 1].tolist():
-        k, lost = int(sizes[place]), 1.0 - shares[place][0]
-        test = radial_test(k, wide, spent / lost, FINE if fine else quick)
-        if test:
-            part = replace(test, group=group * test.group)
-            certificates.append(ProjectedCube(k, 1.0 - lost, part))
-    return certificates
+    best = int(np.argmax(likely))
+    k, kept = int(sizes[best]), shares[best][0]
+    test = averaged_test(k, wide, spent, kept)
+    return [ProjectedCube(k, kept, replace(test, group=group * test.group))] if test else []
 
 
 def ball_radius(sensitivity: Sensitivity, weights: Array) -> float:
@@ -191,17 +185,17 @@ def ball_radius(sensitivity: Sensitivity, weights: Array) -> float:
     return math.exp((sensitivity.log_volume + stretch - unit) / K) * (1.0 - _MARGIN)
 
 
-def _heaviest(
-    sensitivity: Sensitivity, weights: Array, size: int
+def heaviest(
+    sensitivity: Sensitivity, weights: Array, size: int, power: int = 2
 ) -> tuple[Sensitivity, Array] | None:
-    """The set and the weights of the heaviest coordinates, if there are so many."""
+    """The set and the weights of the heaviest coordinates, if there are so many; `exchangeable`."""
     if sensitivity.flat or not sensitivity.convex:
         return None
     active = sensitivity.box > 0.0
     if size == np.count_nonzero(active):
         found = sensitivity, weights[active]
     else:
-        unit = exchangeable(sensitivity, weights)
+        unit = exchangeable(sensitivity, weights, power)
         if unit is None or not 1 <= size < unit[1].size:
             return None
         found = unit[0].restricted(range(size)), np.sort(unit[1])[::-1][:size]
@@ -209,38 +203,32 @@ def _heaviest(
 
 
 def rearrangements(
-    sensitivity: Sensitivity,
-    epsilon: float,
-    delta: float,
-    weights: Array,
-    *,
-    known: float,
-    fine: bool,
+    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, known: float
 ) -> list[Rearrangement]:
     """Certificates that may prove more than is known; none for fewer than 2 coordinates."""
-    solid = sensitivity.convex and not sensitivity.flat
-    size = _best_size(sensitivity, weights) if solid else 0
+    size = best_size(sensitivity, weights, lambda k: 3.0 * np.log(k + 0.3))
     if size < 2:
         return []
     if delta == 0.0:
         return [Rearrangement(size, 1.0, radial_certificate(size, epsilon))]
-    found = _heaviest(sensitivity, weights, size)
+    found = heaviest(sensitivity, weights, size)
     if found is None or size > MOST_TESTED or epsilon > LARGEST_EPSILON:
         return []
     group, wide, spent = grouped(epsilon, delta)
     kept, _, most = best_share(size, wide, spent)
     if size * (group * ball_radius(*found)) ** 2 * most < known:
         return []
-    quick = FAST if wide > LARGE_STEP else QUICK
-    certificates = []
-    for factor in _TRIED if fine else _TRIED[:1]:
-        less = min(factor * (1.0 - kept), _MOST_LOST)
-        if spent < less:
-            test = radial_test(size, wide, spent / less, FINE if fine else quick)
-            if test:
-                part = replace(test, group=group * test.group)
-                certificates.append(Rearrangement(size, 1.0 - less, part))
-    return certificates
+    test = averaged_test(size, wide, spent, kept)
+    return [Rearrangement(size, kept, replace(test, group=group * test.group))] if test else []
+
+
+def averaged_test(
+    K: int, epsilon: float, delta: float, kept: float, order: int = 2
+) -> RadialTest | None:
+    """The radial test for the ball with a share `kept` of the volume, delta > 0; None if none."""
+    spent = spent_on_average(kept, delta)
+    quick = FAST if epsilon > _LARGE_STEP else _QUICK
+    return radial_test(K, epsilon, spent, quick, order) if spent < 1.0 else None
 
 
 def grouped(epsilon: float, delta: float) -> tuple[int, float, float]:
@@ -266,15 +254,21 @@ def best_share(K: int, epsilon: float, delta: float) -> tuple[float, float, floa
     return float(_SHARES[best]), float(guess[best]), most
 
 
-def _best_size(sensitivity: Sensitivity, weights: Array) -> int:
-    """Number of the heaviest coordinates that promises most; 0 where there is none."""
-    unit = exchangeable(sensitivity, weights)
+def best_size(
+    sensitivity: Sensitivity, weights: Array, rise: Callable[[Array], Array], power: int = 2
+) -> int:
+    """Number of the heaviest coordinates that promises most; 0 where there is none.
+
+    The bound for k coordinates is near e^rise(k) times the geometric mean of their weights.
+    """
+    if sensitivity.flat or not sensitivity.convex:
+        return 0
+    unit = exchangeable(sensitivity, weights, power)
     if unit is None or not unit[0].ball_radius(math.inf):
         active = weights[sensitivity.box > 0.0]
         return active.size if np.min(active) > 0.0 else 0
     heavy = np.sort(unit[1][unit[1] > 0.0])[::-1]
     if heavy.size == 0:
         return 0
-    # The bound for k coordinates is near k^3 times the geometric mean of their weights.
-    k = np.arange(1, heavy.size + 1)
-    return int(np.argmax(3.0 * np.log(k + 0.3) + np.cumsum(np.log(heavy)) / k)) + 1
+    k = np.arange(1.0, heavy.size + 1.0)
+    return int(np.argmax(rise(k) + np.cumsum(np.log(heavy)) / k)) + 1

@@ -16,7 +16,6 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from dpnoise._frames import frame_like
 from dpnoise._results import (
     EqualByValue,
-    axes_or_new,
     data_frame,
     html_table,
     labelled_like,
@@ -365,42 +364,6 @@ class Released(EqualByValue, NDArrayOperatorsMixin):
         columns = self._columns()
         other = frame_like(self.value, {"cell": index, **columns})
         return data_frame(columns, index, "cell") if other is None else other
-
-    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
-        """Values with their 95 % intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            Without Matplotlib, if no axes are given.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> from dpnoise import release
-        >>> released = release.count(120, epsilon=1.0, relation="add-remove")
-        >>> released.plot(Figure().subplots()).get_ylabel()
-        'value'
-        """
-        ax = axes_or_new(ax)
-        columns = self._columns()
-        value = columns["value"].astype(float)
-        low, high = columns.get("low", value), columns.get("high", value)
-        places = np.arange(value.size)
-        ax.errorbar(places, value, yerr=[value - low, high - value], fmt="o", color="k", capsize=3)
-        ax.set_xticks(places, self._cells)
-        ax.set_ylabel("value")
-        return ax
 
     def spending(self) -> Ledger:
         """What it costs a `Budget`, if it was not charged to one already."""

@@ -36,8 +36,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise_papers.data.copies import places_of
-from dpnoise_papers.data.fetch import obtain
+from dpnoise_papers.data.copies import obtain, places_of
 from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.roads import (
     junction_graph,

@@ -90,7 +90,8 @@ PAIRS = (huge, odd, constant, opposite)
 PUBLIC = {"feature_bounds": 3.0, "delta": DELTA, "passes": 2, "clip": 0.115}
 LINEAR = DPLinearRegression(target_bound=1.0, **PUBLIC)
 LOGISTIC = DPLogisticRegression(classes=(0, 1), **PUBLIC)
-RUNS = {DPLinearRegression: 1000, DPLogisticRegression: 600}  # that find a quarter of the noise
+RUNS = 250  # that find a tenth of the noise, with each of six seeds
+FEW = 150  # that find what is refused or told from others, with an advantage above 0.6
 LENGTHS = {"DPLinearRegression": 9, "DPLogisticRegression": 11, "DPPCA": 13}
 
 
@@ -134,7 +135,7 @@ def published(model):
     return mechanism
 
 
-def audited(model, pair, runs=1000, mechanism=None, seed=6):
+def audited(model, pair, runs=FEW, mechanism=None, seed=6):
     claim = {"epsilon": model.epsilon, "delta": DELTA, "seed": stream(seed)}
     return audited_runs(mechanism or published(model), *pair, runs=runs, **claim)
 
@@ -143,8 +144,7 @@ def audited(model, pair, runs=1000, mechanism=None, seed=6):
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
 def test_linear_models_stand_the_audit(model, pair):
     assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
-    # A value that is refused or told from others shows in few runs; a scale of noise does not.
-    found = audited(model, pair(), RUNS[type(model)] if pair is opposite else 120)
+    found = audited(model, pair(), RUNS if pair is opposite else FEW)
     assert not found.contradicted, found
 
 
@@ -163,7 +163,7 @@ def test_linear_models_stand_the_audit(model, pair):
     ],
 )
 def test_other_settings_stand_the_audit(settings):
-    found = audited(clone(LINEAR).set_params(**settings), opposite())
+    found = audited(clone(LINEAR).set_params(**settings), opposite(), RUNS)
     assert not found.contradicted, found
 
 
@@ -182,7 +182,7 @@ def test_principal_components_stand_the_audit(noise, relation):
         pairs = [(extreme, without), (single, none)]
     for pair in pairs:
         assert len(published(model)(pair[1], stream(0))) == LENGTHS["DPPCA"]
-        found = audited(model, pair, 120)
+        found = audited(model, pair)
         assert not found.contradicted, found
 
 
@@ -213,9 +213,9 @@ def test_constants_from_the_data_are_caught(monkeypatch, model, part):
         plain(dataset, rng)
         return np.ravel(getattr(model, part))
 
-    found = audited(model, huge(), 300, mechanism)
+    found = audited(model, huge(), mechanism=mechanism)
     assert found.contradicted
-    assert found.advantage > 0.8
+    assert found.advantage > 0.6
 
 
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
@@ -224,10 +224,10 @@ def test_too_little_noise_is_caught(monkeypatch, model):
 
     def leaky(*args, **settings):
         noise = plain(*args, **settings)
-        return replace(noise, unit=noise.unit.scaled(0.25))
+        return replace(noise, unit=noise.unit.scaled(0.1))
 
     monkeypatch.setattr(estimators, "coordinate_noise", leaky)
-    assert audited(model, opposite(), RUNS[type(model)]).contradicted
+    assert audited(model, opposite(), RUNS).contradicted
 
 
 def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
@@ -240,7 +240,7 @@ def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
             problem, clips=[100 * clips[0]], noise=noise / 100, **settings
         ),
     )
-    assert audited(LINEAR, opposite(), 300).contradicted
+    assert audited(LINEAR, opposite(), RUNS).contradicted
 
 
 class RefusesConstants(DPLinearRegression):
@@ -291,9 +291,9 @@ class ShowsFoundLabels(DPLogisticRegression):
 def test_what_depends_on_one_value_is_caught(fault, pair):
     own = {"classes": (0, 1)} if issubclass(fault, DPLogisticRegression) else {"target_bound": 1.0}
     LENGTHS[fault.__name__] = LENGTHS[fault.__mro__[1].__name__]
-    found = audited(fault(**own, **PUBLIC), pair(), 300)
+    found = audited(fault(**own, **PUBLIC), pair())
     assert found.contradicted
-    assert found.advantage > 0.8
+    assert found.advantage > 0.6
 
 
 def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
@@ -305,9 +305,9 @@ def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
     monkeypatch.setattr(pipelines, "released_components", leaky)
     model = DPPCA(relation="add-remove", max_samples=100, **COMPONENTS)
     first, _ = huge()
-    found = audited(model, (first, tuple(part[REST] for part in first)), 300)
+    found = audited(model, (first, tuple(part[REST] for part in first)))
     assert found.contradicted
-    assert found.advantage > 0.8
+    assert found.advantage > 0.6
 
 
 def test_a_refusal_of_large_values_is_caught(monkeypatch):
@@ -317,9 +317,9 @@ def test_a_refusal_of_large_values_is_caught(monkeypatch):
         return clip_rows(rows, bound)
 
     monkeypatch.setattr(pipelines, "clip_rows", refusing)
-    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 100).contradicted
+    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge()).contradicted
 
 
 def test_rows_that_are_not_clipped_are_caught(monkeypatch):
     monkeypatch.setattr(pipelines, "clip_rows", lambda rows, bound: rows.clip(-50, 50) / bound)
-    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge(), 100).contradicted
+    assert audited(DPPCA(**COMPONENTS, relation="replace-one"), huge()).contradicted

@@ -137,7 +137,7 @@ samples = st.lists(
 
 
 @losses
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(rows=samples, clip=st.floats(1e-2, 1e3), data=st.data())
 def test_replacing_one_sample_moves_an_update_by_its_sensitivity_at_most(loss, rows, clip, data):
     """The constants M_i stay as they are: the account takes them as public."""

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 from dpnoise import (
     L1,
@@ -26,6 +24,7 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.optimality.closed_forms import smallest_moment
 from dpnoise.optimality.error_floor import EqualVolume, OwnCoordinates
 from dpnoise.optimality.floor import floor
+from oracles.grids import least_error
 
 ERRORS = ("mean-abs", "max", "norm")
 SETS = [
@@ -66,28 +65,12 @@ def least_on_a_grid(ball, error, epsilon, h, radius, *, outward):
         if any(d) and float(ball.norm(near)) <= 1.0 + 1e-9:
             shifts.append(d)
     points = list(itertools.product(range(-n, n + 1), repeat=K))
-    orbits = {}
-    place = {x: orbits.setdefault(tuple(sorted(map(abs, x))), len(orbits)) for x in points}
-    counts = np.bincount([place[x] for x in points]).astype(float)
-    cost = np.zeros(counts.size)
-    for x, k in orbits.items():
-        cost[k] = size(error, ball, h * np.array(x))
-    pairs = set()
-    for x in orbits:
-        for d in shifts:
-            other = place.get(tuple(a + b for a, b in zip(x, d, strict=True)))
-            if other is not None and other != place[x]:
-                pairs |= {(place[x], other), (other, place[x])}
-    pairs = np.array(sorted(pairs))
-    row = np.arange(len(pairs))
-    value = np.concatenate([np.ones(row.size), np.full(row.size, -math.exp(epsilon))])
-    where = (np.concatenate([row, row]), np.concatenate([pairs[:, 0], pairs[:, 1]]))
-    upper = sparse.csr_matrix((value, where), shape=(row.size, counts.size))
-    found = linprog(
-        counts * cost, upper, np.zeros(row.size), counts[None], [1.0], method="highs-ipm"
-    )
-    assert found.status == 0, found.message
-    return found.fun
+    cost = [size(error, ball, h * np.array(x)) for x in points]
+
+    def orbit(x):
+        return tuple(sorted(map(abs, x)))
+
+    return least_error(points, shifts, cost, (epsilon, 0.0), orbit=orbit, method="highs-ipm")
 
 
 @pytest.mark.parametrize("K", [1, 2])

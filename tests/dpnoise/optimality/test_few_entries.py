@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.optimize import linprog
 
 from dpnoise import AtMost, Counts, LInf
 from dpnoise.optimality.certificates import OwnWholeNumbers, Projection, Subsets
@@ -26,8 +24,8 @@ from dpnoise.optimality.few_entries import (
 )
 from dpnoise.optimality.floor import candidates, floor
 from dpnoise.optimality.rearrangement import Rearrangement
-from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance
-from dpnoise.optimality.whole_numbers import WholeStaircase
+from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance, WholeStaircase
+from oracles.grids import least_error
 
 
 def counts(m, K, relation, **options):
@@ -96,44 +94,22 @@ def shifts_of(ball, h):
     return [tuple(np.rint(d / h).astype(int)) for d in grid[keep] if tuple(d) > (0.0, 0.0)]
 
 
-def least_error(ball, budget, error, h=0.5, radius=4.0):
+def least_in_the_plane(ball, budget, error, h=0.5, radius=4.0):
     """The least error of noise on a grid in the plane; uniform in cells for changes of any size.
 
     For these a shift by d moves each place within its cell by a grid point less than h from d; of
     differences of few entries these are differences, too, as h divides the largest change.
     """
-    epsilon, delta = budget
     n = round(radius / h)
-    index = {x: k for k, x in enumerate(itertools.product(range(-n, n + 1), repeat=2))}
-    x = h * np.array(list(index), dtype=float)
+    points = list(itertools.product(range(-n, n + 1), repeat=2))
+    x = h * np.array(points, dtype=float)
     cell = 0.0 if ball.is_whole else h
     if error == "variance":
         cost = np.mean(x**2, axis=1) + cell**2 / 12.0
     else:
-        each = np.where(np.abs(x) < h / 2, cell / 4.0, np.abs(x))
-        cost = np.mean(each, axis=1)
-    size, parts = len(index), []
-    for d in shifts_of(ball, h):
-        for sign in (1, -1):
-            matrix = sparse.lil_matrix((size, size))
-            matrix.setdiag(1.0)
-            for place, k in index.items():
-                other = index.get((place[0] + sign * d[0], place[1] + sign * d[1]))
-                if other is not None:
-                    matrix[k, other] = -math.exp(epsilon)
-            parts.append(sparse.csr_matrix(matrix))
-    count = len(parts)
-    one = np.ones((1, size))
-    budgets = sparse.kron(sparse.identity(count), one)
-    none = sparse.csr_matrix((count, size))
-    slack = sparse.hstack([sparse.vstack(parts), -sparse.identity(count * size)])
-    upper = sparse.vstack([slack, sparse.hstack([none, budgets])])
-    limits = np.append(np.zeros(count * size), np.full(count, delta))
-    cost = np.append(cost, np.zeros(count * size))
-    one = np.append(one, np.zeros(count * size))[None]
-    found = linprog(cost, upper, limits, sparse.csr_matrix(one), [1.0], method="highs")
-    assert found.status == 0, found.message
-    return found.fun
+        cost = np.mean(np.where(np.abs(x) < h / 2, cell / 4.0, np.abs(x)), axis=1)
+    half = shifts_of(ball, h)
+    return least_error(points, [*half, *((-a, -b) for a, b in half)], cost, budget)
 
 
 PLANE = [
@@ -155,7 +131,7 @@ PLANE = [
 @pytest.mark.parametrize(("ball", "share"), PLANE, ids=repr)
 def test_no_noise_on_a_grid_is_below_the_floor(ball, share, epsilon, delta, error):
     """Of real noise on the multiples of 1/2, atoms for whole differences."""
-    least = least_error(ball, (epsilon, delta), error)
+    least = least_in_the_plane(ball, (epsilon, delta), error)
     mean = {"error": error, "weights": [0.5, 0.5]}
     value = floor(ball, epsilon=epsilon, delta=delta, **mean).value
     assert value <= least * (1.0 + 1e-7)
@@ -196,7 +172,7 @@ def test_every_certificate_is_below_noise_by_coordinate_and_in_the_norm(error, e
             most = min(most, norms[1] * ball.mean_abs[0])
         total = 1.0 / K if error in {"variance", "mean-abs"} else 1.0
         w = np.full(K, total)
-        tried = few_entries(true, error, epsilon, delta, fine=False)
+        tried = few_entries(true, error, epsilon, delta)
         assert tried or delta > 0.0
         for found in tried:
             assert found.bound(ball, epsilon, delta, w) <= most

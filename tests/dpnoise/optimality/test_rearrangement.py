@@ -83,9 +83,7 @@ def test_without_delta_the_staircase_of_a_cube_is_above_it_by_a_ratio_of_second_
     for epsilon in (0.05, 1.0, 4.0, 20.0):
         # The radius in the norm of both staircases has one distribution.
         staircase = (K + 2) / 3 * staircase_minimum(K, epsilon)[1]
-        (found,) = rearrangements(
-            LInf(1.0, K), epsilon, 0.0, np.full(K, 1 / K), known=0.0, fine=False
-        )
+        (found,) = rearrangements(LInf(1.0, K), epsilon, 0.0, np.full(K, 1 / K), known=0.0)
         value = found.bound(LInf(1.0, K), epsilon, 0.0, np.full(K, 1 / K))
         assert ratio * (1 - 1e-9) <= staircase / value <= ratio * (1 + 1e-5 * max(1.0, epsilon**2))
         assert ratio < math.pi * math.e / 6
@@ -110,7 +108,7 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
         active = sensitivity.box > 0
         k = np.count_nonzero(active)
         k_norm = (k + 1) * (k + 2) / epsilon**2 * (weights @ sensitivity.mean_square)
-        for found in rearrangements(sensitivity, epsilon, delta, weights, known=0.0, fine=False):
+        for found in rearrangements(sensitivity, epsilon, delta, weights, known=0.0):
             value = found.bound(sensitivity, epsilon, delta, weights)
             used += value > 0
             assert value <= k_norm
@@ -136,7 +134,7 @@ def test_images_of_cubes_are_as_large_on_average_as_claimed(K, k):
 
 
 def test_no_projected_bound_holds_for_another_set_or_unequal_weights():
-    certificate = projected_cubes(10, 1.0, 0.0, fine=False)[0]
+    certificate = projected_cubes(10, 1.0, 0.0)[0]
     cube, ones = LInf(1.0, 10), np.ones(10)
     assert certificate.bound(cube, 1.0, 0.0, ones) > 0.0
     assert certificate.bound(cube, 1.0, 1e-6, ones) == 0.0  # no delta is spared for shifts
@@ -149,7 +147,7 @@ def test_no_projected_bound_holds_for_another_set_or_unequal_weights():
 
 def test_a_changed_certificate_proves_no_more():
     cube, weights = LInf(1.0, 4), np.ones(4)
-    (found,) = rearrangements(cube, 1.0, 1e-6, weights, known=0.0, fine=False)
+    (found,) = rearrangements(cube, 1.0, 1e-6, weights, known=0.0)
     problem = (cube, 1.0, 1e-6, weights)
     value = found.bound(*problem)
     assert 0.0 < value < 4 * best(cube, epsilon=1.0, delta=1e-6).variance

@@ -7,8 +7,7 @@ import pytest
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
 from dpnoise.denoise.graph import Graph
-from dpnoise_papers.data.copies import places_of
-from dpnoise_papers.data.fetch import obtain
+from dpnoise_papers.data.copies import obtain, places_of
 from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.roads import (
     EARTH_RADIUS,

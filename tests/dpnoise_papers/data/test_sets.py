@@ -18,8 +18,7 @@ import pytest
 
 import data_copies as copies
 from dpnoise_papers.data import sets
-from dpnoise_papers.data.copies import places_of
-from dpnoise_papers.data.fetch import obtain
+from dpnoise_papers.data.copies import obtain, places_of
 from dpnoise_papers.data.registry import REPOSITORY, TaskEntry, read_cities, read_registry
 from dpnoise_papers.data.sets import (
     DatasetUnavailable,

@@ -16,7 +16,7 @@ from dpnoise_papers.descent.harness import (
     run,
     smallest_mean,
 )
-from dpnoise_papers.inid_2024.tables.improved_descent import draw, make_task
+from dpnoise_papers.inid_2024.tables.descent_orders import draw, make_task
 
 
 def test_means_and_paired_gains():
@@ -152,8 +152,8 @@ def test_results_come_in_the_order_of_the_jobs():
 
 
 def test_a_part_of_the_grid_has_the_errors_of_the_whole_grid():
-    task = make_task(dataset(), SETTINGS, "raw")
-    noise, orders = draw(task, 3, "cyclic", range(2), 1)
+    task = make_task(dataset(), SETTINGS)
+    noise, orders = draw(task, 3, (0, 1, 2), range(2), 1)
     steps, clips = np.array([0.1, 1.0]), np.array([1.0, 10.0, 50.0])
     given = {"steps": steps, "clips": clips, "noise": noise, "orders": orders}
     excess, nmse = run(task.problem, [task.excess, task.nmse], **given)

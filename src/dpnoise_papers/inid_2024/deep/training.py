@@ -32,26 +32,23 @@ from tqdm import tqdm
 from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.network import (
     clipped_sum,
-    group_norms,
     initial_parameters,
     parameter_groups,
     residual_network,
     sample_gradients,
 )
-from dpnoise_papers.inid_2024.deep.records import (
+from dpnoise_papers.inid_2024.deep.run import (
     CLIPPED,
     DROPPED,
     LOSS,
-    NOISE,
-    NORM,
     SAMPLES,
-    SIGNAL,
+    OutOfTimeError,
     Records,
     Trained,
+    draw,
     read_state,
     save_state,
 )
-from dpnoise_papers.inid_2024.deep.run import OutOfTimeError, draw
 from dpnoise_papers.seeds import generator
 
 with imports_of("deep"):
@@ -65,7 +62,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpnoise_papers.inid_2024.deep.run import Images, Run, TimeLimit
-    from dpnoise_papers.inid_2024.learning_settings import Precision
+    from dpnoise_papers.inid_2024.settings import Precision
 
 _TESTED = 500  # images at once, or as many as a chunk has
 _FIXED = {"cuda"}  # devices on which chunks have one size
@@ -119,9 +116,9 @@ def train(
     digest = run.digest(data, device)
     state = read_state(checkpoint, digest) if checkpoint else None
     if state and _PARAMETERS not in state:
-        records = Records(run, parameter_groups(_structure(run, data), run.groups))
-        records.restore(state)
-        return Trained(*records.tables(), {})
+        records = Records(run)
+        records.totals = state["totals"]
+        return Trained(records.table(), {})
     if limit and limit.passed():
         raise OutOfTimeError
     with one_result(device, run.precision) as place:
@@ -142,10 +139,10 @@ def train(
                 records.refuse_diverged()  # before it is saved: a second attempt says the same
             last, late = step + 1 == steps, limit is not None and limit.passed()
             if checkpoint and (ended or late):
-                save_state(checkpoint, digest, records.state if last else trainer.state())
+                save_state(checkpoint, digest, trainer.state(finished=last))
             if late and not last:
                 raise OutOfTimeError
-        return Trained(*records.tables(), trainer.arrays())
+        return Trained(records.table(), trainer.arrays())
 
 
 def _structure(run: Run, data: Images) -> nn.Module:
@@ -170,27 +167,25 @@ class _Trainer:
         self.images, self.labels = self._moved(data.train, data.train_labels)
         self.test, self.test_labels = self._moved(data.test, data.test_labels)
         self.model = _structure(run, data)
-        self.groups = parameter_groups(self.model, run.groups)
-        self.clipped = parameter_groups(self.model, "whole") if run.whole else self.groups
-        if len(run.clips) != len(self.clipped):
-            expected = f"{len(self.clipped)}, one for each group"
+        self.groups = parameter_groups(self.model, whole=run.whole)
+        if len(run.clips) != len(self.groups):
+            expected = f"{len(self.groups)}, one for each group"
             raise ValueError(f"training: clips: expected {expected}, got {len(run.clips)}")
         self.names = [name for name, _ in self.model.named_parameters()]
         self.batch = run.rate * len(self.images)
-        sizes = [group.size for group in self.clipped]
+        sizes = [group.size for group in self.groups]
         self.scales = torch.repeat_interleave(
             torch.tensor(run.scales, dtype=torch.float64), torch.tensor(sizes)
         ).to(device)
         rates = [trial.learning_rate for trial in run.trials]
         self.rates = torch.tensor(rates, dtype=torch.float64, device=device)[:, None]
-        self.records = Records(run, self.groups)
+        self.records = Records(run)
         self.step = 0
         networks, parameters = len(run.trials), len(self.scales)
         self.flat = torch.zeros(networks, parameters, device=device)
-        shape = (networks, len(self.groups))
         exact = {"dtype": torch.float64, "device": device}
         self.sums = torch.zeros(self.flat.shape, **exact)
-        self.total, self.parts = torch.zeros(networks, 3, **exact), torch.zeros(*shape, 4, **exact)
+        self.total = torch.zeros(networks, 4, **exact)
         self.add: Callable[..., None] = self._add
         self.move: Callable[..., None] = self._move
         if fixed:
@@ -220,19 +215,19 @@ class _Trainer:
         """Parameters of all networks."""
         return {name: _array(value) for name, value in self._named(self.flat).items()}
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Everything that later steps and the records depend on."""
-        own = {_PARAMETERS: self.flat, "total": self.total, "parts": self.parts}
-        arrays = {name: _array(value) for name, value in own.items()}
-        return arrays | {"step": np.array(self.step)} | self.records.state
+    def state(self, *, finished: bool = False) -> dict[str, np.ndarray]:
+        """Everything that later steps and the records depend on; the records if it is finished."""
+        if finished:
+            return {"totals": self.records.totals}
+        own = {_PARAMETERS: _array(self.flat), "total": _array(self.total)}
+        return own | {"step": np.array(self.step), "totals": self.records.totals}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Set the state that `state` returned."""
         self.flat.copy_(torch.from_numpy(state[_PARAMETERS]))
         self.total.copy_(torch.from_numpy(state["total"]))
-        self.parts.copy_(torch.from_numpy(state["parts"]))
         self.step = int(state["step"])
-        self.records.restore(state)
+        self.records.totals = state["totals"]
 
     def take_step(self) -> None:
         """Descend once."""
@@ -243,7 +238,7 @@ class _Trainer:
         for start in range(0, batch.present.shape[1], run.chunk):
             part = slice(start, start + run.chunk)
             size = batch.present[:, part].shape[1]
-            # padded to two at least, as `gradients` says
+            # padded to two at least, as `network` says
             more = ((0, 0), (0, (run.chunk if self.fixed else max(size, 2)) - size))
             self.add(np.pad(batch.indices[:, part], more), np.pad(batch.present[:, part], more))
         self.move(batch.noise)
@@ -261,40 +256,26 @@ class _Trainer:
         for some in [slice(r, r + 1) for r in networks] if self.fixed else [slice(None)]:
             chosen, there = indices[some], present[some]
             gradients, losses = sample_gradients(
-                self.model,
-                self._named(self.flat[some]),
-                self.images[chosen],
-                self.labels[chosen],
-                bfloat16=run.precision == "bfloat16",
+                self.model, self._named(self.flat[some]), self.images[chosen], self.labels[chosen]
             )
-            found = clipped_sum(gradients, self.clipped, run.clips, run.order, there)
-            norms = group_norms(found.norms, self.names, self.groups, run.order)
-            kept, total, parts = found.kept, self.total[some], self.parts[some]
+            found = clipped_sum(gradients, self.groups, run.clips, run.order, there)
+            kept, total = found.kept, self.total[some]
             self.sums[some] += found.sums
             total[:, SAMPLES] += there.sum(1)
             total[:, DROPPED] += (there & ~kept).sum(1)
             total[:, LOSS] += losses.masked_fill(~kept, 0.0).sum(1, dtype=torch.float64)
-            parts[..., NORM] += norms.masked_fill(~kept[..., None], 0.0).sum(1)
-            parts[..., CLIPPED] += found.clipped.sum(1)
+            total[:, CLIPPED] += found.clipped.sum((1, 2))
 
     def _move(self, noise: Tensor | np.ndarray) -> None:
         """Move the parameters by the sum and noise of scale 1, and start another sum."""
         noise = torch.as_tensor(noise) * self.scales
-        self.parts[..., SIGNAL] += self._squares(self.sums)
-        self.parts[..., NOISE] += self._squares(noise)
         self.flat.copy_(self.flat - self.rates * (self.sums + noise) / self.batch)
         self.sums.zero_()
 
-    def _squares(self, vector: Tensor) -> Tensor:
-        """Squared norms of a vector over q N, by group."""
-        parts = (vector / self.batch).split([group.size for group in self.groups], dim=-1)
-        return torch.stack([part.square().sum(-1) for part in parts], -1)
-
     def end_epoch(self) -> None:
         """Record an epoch, and start another one."""
-        self.records.end_epoch(_array(self.total), _array(self.parts), self._accuracy())
+        self.records.end_epoch(_array(self.total), self._accuracy())
         self.total.zero_()
-        self.parts.zero_()
 
     def _accuracy(self) -> np.ndarray:
         """Accuracy of each trial on the test data, in per cent."""
@@ -384,7 +365,7 @@ def one_result(device: str, precision: Precision = "float32") -> Iterator[torch.
     ----------
     device : {"cpu", "cuda"}
         Where to compute.
-    precision : {"float32", "tensorfloat32", "bfloat16"}
+    precision : {"float32", "tensorfloat32"}
         With the second, factors of products may be rounded to TensorFloat-32 on a GPU.
 
     Yields

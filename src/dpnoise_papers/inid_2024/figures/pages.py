@@ -30,10 +30,6 @@ MECHANISMS = {  # the paper's three rows first
     "staircase": "Staircase",
     "laplace-iid": "i.i.d. Laplace",
     "laplace-optimal": "i.n.i.d. Laplace",
-    "laplace-spr": "SPR Laplace*",
-    "laplace-optimal-2": "i.n.i.d. Laplace for the squared error*",
-    "staircase-optimal": "a staircase per coordinate*",
-    "box-norm": "noise in the norm of the box*",
     "box-staircase": "staircase in the norm of the box*",
     "lower-bound": "lower bound on any noise*",
 }
@@ -41,7 +37,6 @@ VARIANTS = {
     "stated": "as stated: entries clipped for i.n.i.d. noise",
     "unclipped": "nothing clipped",
     "add-remove": "private if a sample is added or removed",
-    "replace-one": "private if a sample is replaced",
 }
 
 
@@ -128,33 +123,3 @@ def table_3(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
     )
     title = "Table III of inid-2024: private principal components, by variant"
     return markdown(title, note, shown), latex(shown)
-
-
-def table_3_models(table: pd.DataFrame) -> str:
-    """Gaussian noise of Table III by data model as Markdown, with the joint tests.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.pca_models.dp_pca_models` returns it.
-    """
-    note = (
-        "Subspace recovery error, mean over draws of the data, with the printed one in brackets. "
-        "`scatter` is the standard deviation that the data cause at the first epsilon, relative to "
-        "it. `p-value` is that of the printed row as one more draw. Models in brackets contradict "
-        "the row of i.i.d. noise at 1 %."
-    )
-    cells = []
-    keys = ["reading", "scheme", "model", "subspaces"]
-    for (variant, scheme, model, count), rows in table.groupby(keys, sort=False):
-        words = f"{count} x dimension {rows['dimension'].iloc[0]}"
-        words = words if model != "product" else "product of Gaussian matrices"
-        row = {"noise": f"Gaussian {SCHEMES[str(scheme)]}, {VARIANTS[str(variant)]}",
-               "data": f"({words})" if rows["contradicted"].iloc[0] else words}  # fmt: skip
-        for one in rows.to_dict("records"):
-            row[f"epsilon = {one['epsilon']:g}"] = f"{one['sre']:.4f} [{one['printed']:g}]"
-        first = rows.iloc[0]
-        cells.append(row | {"scatter": f"{first['sre_scatter']:.1%}",
-                            "p-value": f"{first['p_value']:.2g}"})  # fmt: skip
-    shown = pd.DataFrame(cells).sort_values("noise", kind="stable")
-    return markdown("Table III of inid-2024 by data model", note, shown)

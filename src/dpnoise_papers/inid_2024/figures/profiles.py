@@ -316,26 +316,13 @@ def theorem_7(table: pd.DataFrame) -> Figure:
     return figure
 
 
+# Words of each mechanism, then colour and dash, and a marker where two have the same.
 MECHANISMS = {
-    "staircase": "staircase, knows $\\|\\lambda\\|_1$",
-    "laplace-iid": "i.i.d. Laplace, knows $\\|\\lambda\\|_1$",
-    "laplace-spr": "SPR Laplace",
-    "laplace-optimal": "i.n.i.d. Laplace, $p = 1$",
-    "laplace-optimal-2": "i.n.i.d. Laplace, $p = 2$",
-    "staircase-optimal": "a staircase per coordinate",
-    "box-norm": "noise in the norm of the box",
-    "box-staircase": "staircase in the norm of the box",
-    "lower-bound": "lower bound on any noise",
-}
-# Of one mechanism, a marker tells the variants apart.
-_LOOKS = {
-    "staircase": ("staircase", ""),
-    "laplace-iid": ("laplace", ""),
-    "laplace-optimal": ("laplace", "o"),
-    "staircase-optimal": ("staircase", "o"),
-    "box-norm": ("k-norm", ""),
-    "box-staircase": ("k-norm", "s"),
-    "lower-bound": ("", ""),
+    "staircase": ("staircase, knows $\\|\\lambda\\|_1$", "staircase", ""),
+    "laplace-iid": ("i.i.d. Laplace, knows $\\|\\lambda\\|_1$", "laplace", ""),
+    "laplace-optimal": ("i.n.i.d. Laplace, $p = 1$", "laplace", "o"),
+    "box-staircase": ("staircase in the norm of the box", "k-norm", ""),
+    "lower-bound": ("lower bound on any noise", "", ""),
 }
 _BOUND = {"color": GREY, "linestyle": (0, (2, 2))}
 _PAPER = ("staircase", "laplace-iid", "laplace-optimal")
@@ -349,12 +336,12 @@ def curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """
     figure, panels = page(height=3.6)
     axes = panels[0, 0]
-    for name, (mechanism, marker) in _LOOKS.items():
+    for name, (words, mechanism, marker) in MECHANISMS.items():
         rows = table[table["mechanism"] == name].sort_values("epsilon")
         axes.plot(
             rows["epsilon"], rows["mae_epsilon"], **(look(mechanism) if mechanism else _BOUND),
             marker=marker, markersize=3, markevery=max(1, len(rows) // 8),
-            label=MECHANISMS[name] + "*" * (name not in _PAPER),
+            label=words + "*" * (name not in _PAPER),
         )  # fmt: skip
     if printed is not None and len(printed):
         _mark_printed(axes, printed)
@@ -377,7 +364,7 @@ def _mark_printed(axes: Axes, printed: pd.DataFrame) -> None:
     epsilon = rows["epsilon"].astype(float)
     axes.scatter(
         epsilon, epsilon * rows["printed"], s=26, facecolors="none", linewidths=1, zorder=6,
-        edgecolors=[COLOURS[_LOOKS[name][0]] for name in rows["mechanism"]],
+        edgecolors=[COLOURS[MECHANISMS[name][1]] for name in rows["mechanism"]],
     )  # fmt: skip
     axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
 

@@ -13,15 +13,12 @@ are clipped. A variant is one way to make this definite:
     stated-largest, unclipped-largest
                  the same two with the largest eigenvalues, as in all that follow: without noise
                  none is negative;
-    add-remove   what the sensitivities really are when a sample of norm 1 is added;
-    replace-one  the same when a sample is replaced;
-    approximate  Laplace noise at delta = 1e-6 instead of the stated delta = 0: the printed scales
-                 times the minimum factor that keeps the box of the printed sensitivities private.
+    add-remove   what the sensitivities really are when a sample of norm 1 is added.
 
-A row is private for a relation ("yes") or provably not ("no"), by the exact greatest loss over
-samples of norm 1; "open" is what neither a proof nor a violation settles. The functions of losses
-bound what neighbouring data sets can lose, for independent noise with one scale on the diagonal
-and one off it.
+A row is private if a sample is added or removed ("yes") or provably not ("no"), by the greatest
+loss over samples of norm 1; "open" is what neither a proof nor a violation settles. The functions
+of losses bound what neighbouring data sets can lose, for independent noise with one scale on the
+diagonal and one off it.
 
 N samples of norm 1 in M dimensions lie in a subspace of dimension r, drawn by one of two models:
 'product', the columns of a product of two Gaussian matrices, normalised; and 'union-of-subspaces',
@@ -42,52 +39,49 @@ both. That of the variant 'stated', which clips each entry at its printed sensit
 holds the printed noise with nothing clipped and noise that is private without clipping, each with
 either choice of the dominant eigenvectors that was tried. A sample is added or removed in all of
 them and Laplace noise has delta = 0, as the text says.
+
+Unless entries are clipped at the printed sensitivities, as the text states and the printed errors
+rule out, a sample x = e_1 has all its weight in one diagonal entry and moves that by 1, which the
+noise does not cover: `dp_pca_sensitivities`.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numba import njit
-from scipy import optimize, special
+from scipy import special
 from threadpoolctl import threadpool_limits
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.learn.pca import NEIGHBOURING, dominant, maximum_loss, second_moment_scales, symmetric
-from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.learn.pca import dominant, maximum_loss, second_moment_scales, symmetric
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import epsilon_at
-from dpnoise.privacy.vector import profile_of_shares
 from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from dpnoise._types import Array
-    from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.vector import VectorProfile
-    from dpnoise_papers.inid_2024.learning_settings import Pca
+    from dpnoise_papers.inid_2024.settings import Pca, PcaSensitivities
 
 
-SPARSE = (3, 5, 8, 12, 16, 20, 30, 50)  # how many features a flat sample has, beside all
 VARIANTS = {  # variant -> noises
     "stated": ("gaussian", "laplace"),
     "stated-largest": ("gaussian",),
     "unclipped": ("gaussian", "laplace"),
     "unclipped-largest": ("gaussian",),
     "add-remove": ("gaussian", "laplace"),
-    "replace-one": ("gaussian", "laplace"),
-    "approximate": ("laplace",),
 }
 STATED = ("stated", "stated-largest")  # i.n.i.d. noise on clipped entries
 SCHEMES = ("iid", "inid")
-_FACTOR = 1e-6  # accuracy of the variant 'approximate', relative
+_RELATION = "add-remove"
 _DEVIATION = {"gaussian": 1.0, "laplace": math.sqrt(2.0)}  # over the scale
 
 
@@ -104,85 +98,29 @@ def _norm(noise: str, counts: tuple[float, float], ratios: tuple[float, float]) 
     return counts[0] * ratios[0] + counts[1] * ratios[1]
 
 
-def replaced_halves(features: int) -> tuple[int, int, float]:
-    """Entries that differ on and off the diagonal, and by how much, for one exchange.
-
-    Two samples that are constant on either half of the features, at 45 degrees to the halves, make
-    all |D_ij| = sqrt 2 / M (M even, else of one feature fewer), the flattest that a replaced sample
-    can: see dpnoise.learn.pca.
-    """
-    even = features - features % 2
-    return even, even * (even - 1) // 2, math.sqrt(2.0) / even
-
-
-def row_loss(
-    features: int, scales: tuple[float, float], noise: str, relation: str
-) -> tuple[float, float]:
-    """Bounds of the greatest privacy loss of samples of norm 1: one reached, one not exceeded.
+def row_loss(features: int, scales: tuple[float, float], noise: str) -> tuple[float, float]:
+    """Bounds of the greatest privacy loss of a sample of norm 1: one reached, one not exceeded.
 
     They are l2 norms in units of sigma for Gaussian noise, epsilon for Laplace noise; `scales` are
     those on the diagonal and off it.
     """
-    bound = maximum_loss(features, *scales, noise=noise, neighbouring=relation)
-    if noise == "gaussian" or relation == "add-remove":
-        return bound, bound
-    on, off, size = replaced_halves(features)
-    return _norm(noise, (on, off), (size / scales[0], size / scales[1])), bound
+    exact = maximum_loss(features, *scales, noise=noise, neighbouring=_RELATION)
+    return exact, exact
 
 
-def clipped_loss(
-    features: int, scales: tuple[float, float], noise: str, relation: str
-) -> tuple[float, float]:
+def clipped_loss(features: int, scales: tuple[float, float], noise: str) -> tuple[float, float]:
     """Bounds as of `row_loss` when entries are clipped at the printed sensitivities.
 
-    Adding a sample moves every entry by at most that, which the bound takes to be reached.
-    Replacing one moves an entry off the diagonal by up to twice that; flat samples that differ in
-    sign on half of the features do so in a quarter of the matrix.
+    A sample moves every entry by at most that; flat samples nearly do.
     """
     sizes = printed_sensitivities(features)
-    ratios = sizes[0] / scales[0], sizes[1] / scales[1]
     counts = features, 0.5 * features * (features - 1)
-    added = _norm(noise, counts, ratios)
-    flat = min(1.0 / features, sizes[1]) / scales[1]
-    if relation == "add-remove":
-        diagonal = min(1.0 / features, sizes[0]) / scales[0]
-        return _norm(noise, counts, (diagonal, flat)), added
-    half = features // 2
-    crossed = _norm(noise, (0.0, half * (features - half)), (0.0, 2.0 * flat))
-    return crossed, _norm(noise, counts, (ratios[0], 2.0 * ratios[1]))
-
-
-def laplace_profile(
-    entries: Iterable[tuple[int, float, float]], epsilon: float, rtol: float = 1e-7
-) -> VectorProfile:
-    """Privacy profile of Laplace noise by group of entries: how many, their size, their beta."""
-    shares: Counter[tuple[Noise | IntegerNoise, float]] = Counter()
-    for count, size, scale in entries:
-        shares[Laplace(scale), size] += count
-    return profile_of_shares(+shares, np.asarray(epsilon, dtype=float), rtol)
-
-
-@lru_cache(maxsize=256)
-def sparse_delta(
-    features: int, diagonal: float, off_diagonal: float, *, epsilon: float
-) -> tuple[int, float]:
-    """Worst k of the flat samples with k non-zero features, and its delta, for Laplace noise.
-
-    A lower bound of the delta that adding the sample needs: 1/k in k entries of the diagonal and k
-    (k - 1)/2 entries off it, under noise of these parameters beta.
-    """
-    found = []
-    for k in sorted({min(k, features) for k in (*SPARSE, features)}):
-        entries = (k, 1.0 / k, diagonal), (k * (k - 1) // 2, 1.0 / k, off_diagonal)
-        found.append((k, float(laplace_profile(entries, epsilon).lower)))
-    return max(found, key=lambda pair: pair[1])
-
-
-def replaced_delta(features: int, diagonal: float, off_diagonal: float, *, epsilon: float) -> float:
-    """Lower bound of the delta that `replaced_halves` needs, for Laplace noise."""
-    on, off, size = replaced_halves(features)
-    entries = (on, size, diagonal), (off, size, off_diagonal)
-    return float(laplace_profile(entries, epsilon).lower)
+    flat = tuple(min(1.0 / features, size) for size in sizes)
+    reached, bound = (
+        _norm(noise, counts, (moved[0] / scales[0], moved[1] / scales[1]))
+        for moved in (flat, sizes)
+    )
+    return reached, bound
 
 
 class Row(NamedTuple):
@@ -194,9 +132,10 @@ class Row(NamedTuple):
         The guarantee that the variant claims.
     diagonal, off_diagonal : float
         Scales of the noise: sigma or beta.
-    epsilon_add_remove, epsilon_replace_one : float
-        The epsilon that is kept at this delta; exact, but an upper bound for Laplace noise and for
-        clipped entries under replace-one. NaN where the row is not settled by one number.
+    epsilon_add_remove : float
+        The epsilon that is kept at this delta, an upper bound for clipped entries.
+    private_add_remove : str
+        Whether that is the claimed one: 'yes', 'no' or 'open'.
     """
 
     variant: str
@@ -207,9 +146,7 @@ class Row(NamedTuple):
     diagonal: float
     off_diagonal: float
     epsilon_add_remove: float
-    epsilon_replace_one: float
     private_add_remove: str
-    private_replace_one: str
 
     @property
     def clipped(self) -> bool:
@@ -228,24 +165,22 @@ def _clips(variant: str, scheme: str) -> bool:
 
 
 def rows(variant: str, *, features: int, epsilon: float, delta: float) -> Iterator[Row]:
-    """Mechanisms of a variant, a key of `VARIANTS`.
-
-    Laplace noise claims delta = 0 except in the variant 'approximate'.
-    """
+    """Mechanisms of a variant, a key of `VARIANTS`; Laplace noise claims delta = 0."""
     for noise in VARIANTS[variant]:
-        claimed = delta if noise == "gaussian" or variant == "approximate" else 0.0
+        claimed = delta if noise == "gaussian" else 0.0
         for scheme in SCHEMES:
             scales = _scales(
                 variant, noise, scheme, features=features, epsilon=epsilon, delta=claimed
             )
-            kept, private = _kept(
-                variant, noise, scheme, scales, features=features, epsilon=epsilon, delta=claimed
-            )
-            yield Row(
-                variant, noise, scheme, epsilon, claimed, diagonal=scales[0],
-                off_diagonal=scales[1], epsilon_add_remove=kept[0], epsilon_replace_one=kept[1],
-                private_add_remove=private[0], private_replace_one=private[1],
-            )  # fmt: skip
+            loss = clipped_loss if _clips(variant, scheme) else row_loss
+            reached, kept = loss(features, scales, noise)
+            if noise == "gaussian":
+                reached, kept = (
+                    float(epsilon_at(Gaussian(1.0), x, delta)) for x in (reached, kept)
+                )
+            limit = epsilon * (1.0 + 1e-9)
+            private = "yes" if kept <= limit else "no" if reached > limit else "open"
+            yield Row(variant, noise, scheme, epsilon, claimed, *scales, kept, private)
 
 
 @lru_cache(maxsize=256)
@@ -254,14 +189,11 @@ def _scales(
 ) -> tuple[float, float]:
     """Scales on the diagonal and off it."""
     allocation = "iid" if scheme == "iid" else "optimal"
-    if variant in NEIGHBOURING:
+    if variant == _RELATION:
         return second_moment_scales(
-            features, noise=noise, allocation=allocation, neighbouring=variant,
+            features, noise=noise, allocation=allocation, neighbouring=_RELATION,
             epsilon=epsilon, delta=delta,
         )  # fmt: skip
-    if variant == "approximate":
-        pure = _scales("unclipped", noise, scheme, features=features, epsilon=epsilon, delta=0.0)
-        return _shrunk(features, pure, epsilon=epsilon, delta=delta)
     if noise == "gaussian" and scheme == "iid":  # l2 sensitivity 1
         scale = float(allocate([1.0], noise=noise, epsilon=epsilon, delta=delta)[0])
         return scale, scale
@@ -272,55 +204,30 @@ def _scales(
     return float(scales[0]), float(scales[-1])
 
 
-def _shrunk(
-    features: int, pure: tuple[float, float], *, epsilon: float, delta: float
-) -> tuple[float, float]:
-    """Laplace scales in the same proportion, as small as delta allows for the box."""
-    counts = features, features * (features - 1) // 2
-    sizes = printed_sensitivities(features)
+def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
+    """Sensitivity of sum x x' as Section VI-B has it, beside the true one, if a sample is added.
 
-    def excess(log_factor: float) -> float:
-        scales = [scale * math.exp(log_factor) for scale in pure]
-        entries = zip(counts, sizes, scales, strict=True)
-        upper = float(laplace_profile(entries, epsilon, rtol=1e-6).log_upper)
-        return max(upper - math.log(delta), -30.0)
-
-    # At the factor 1 delta is 0; from the normal limit on, it is above.
-    low, high = -1.0, 0.0
-    # ends: falls by 1 to where delta is exceeded
-    while excess(low) <= 0.0:
-        low, high = low - 1.0, low
-    middle = optimize.brentq(excess, low, high, xtol=0.1 * _FACTOR)
-    factor = math.exp(middle + _FACTOR)  # on the private side
-    return pure[0] * factor, pure[1] * factor
-
-
-def _kept(
-    variant: str,
-    noise: str,
-    scheme: str,
-    scales: tuple[float, float],
-    *,
-    features: int,
-    epsilon: float,
-    delta: float,
-) -> tuple[list[float], list[str]]:
-    """Epsilon that is kept by relation, and whether that is private."""
-    if variant == "approximate":
-        added = sparse_delta(features, *scales, epsilon=epsilon)[1]
-        # A sample can be replaced by zeros, so that replacing is no better protected.
-        replaced = max(added, replaced_delta(features, *scales, epsilon=epsilon))
-        return [math.nan] * 2, ["no" if d > delta else "open" for d in (added, replaced)]
-    kept, verdicts = [], []
-    for relation in NEIGHBOURING[::-1]:
-        loss = clipped_loss if _clips(variant, scheme) else row_loss
-        reached, bound = loss(features, scales, noise, relation)
-        if noise == "gaussian":
-            reached, bound = (float(epsilon_at(Gaussian(1.0), x, delta)) for x in (reached, bound))
-        kept.append(bound)
-        limit = epsilon * (1.0 + 1e-9)
-        verdicts.append("yes" if bound <= limit else "no" if reached > limit else "open")
-    return kept, verdicts
+    Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle; l2-twice:
+    l2 of the whole matrix, where entries off the diagonal appear twice), printed (1/sqrt K,
+    1/sqrt(2 K) and the norms that follow from these), exact and departure (how far printed is from
+    exact, relative to it).
+    """
+    features = settings.features
+    on, off = printed_sensitivities(features)
+    above = features * (features - 1) // 2
+    l1, l2 = (row_loss(features, (1.0, 1.0), noise)[0] for noise in ("laplace", "gaussian"))
+    i = np.arange(1.0, features + 1.0)
+    samples = (x / np.linalg.norm(x) for x in (1.0 * (i == 1), np.ones(features), i, np.exp(-i)))
+    whole = max(float(np.linalg.norm(np.outer(x, x))) for x in samples)
+    rows = [
+        ("diagonal", on, 1.0),  # x_i^2
+        ("off-diagonal", off, 0.5),  # |x_i x_j|, at equal entries
+        ("l1", features * on + above * off, l1),
+        ("l2", math.sqrt(features * on**2 + above * off**2), l2),
+        ("l2-twice", math.sqrt(features * on**2 + 2.0 * above * off**2), whole),
+    ]
+    found = pd.DataFrame(rows, columns=["quantity", "printed", "exact"])
+    return found.assign(departure=(found["printed"] / found["exact"] - 1.0).abs())
 
 
 _UNION = "union-of-subspaces"
@@ -329,14 +236,13 @@ _TOLERANCE = 1e-9  # of eigenvalues, of which only the eigenvectors count here
 _BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
 COLUMNS = (
     "model", "reading", "noise", "scheme", "epsilon", "delta", "diagonal", "off_diagonal",
-    "epsilon_add_remove", "epsilon_replace_one", "private_add_remove", "private_replace_one",
+    "epsilon_add_remove", "private_add_remove",
     "sre", "sre_se", "ev", "ev_se", "sre_gain", "sre_gain_se", "ev_gain", "ev_gain_se",
     "sre_behind", "sre_behind_se", "ev_behind", "ev_behind_se",
 )  # fmt: skip
 _KEYS = ["reading", "noise", "scheme", "epsilon"]
 _MEASURES = [f"{metric}{part}" for metric in METRICS for part in ("", "_gain", "_behind")]
 _RANGED = [*_MEASURES, "epsilon_add_remove"]
-_COARSELY = ("replace-one", "approximate")  # far from the printed errors, as all Laplace noise is
 # Other ways to clip that the text allows, whose values belong to the range of a variant.
 _CLIPPING = {"stated": ("stated-largest", "unclipped", "unclipped-largest", "add-remove")}
 
@@ -466,20 +372,19 @@ def dp_pca_table(
     """Errors of private principal components under several variants of Table III.
 
     Columns `COLUMNS`, one row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal`
-    are standard deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta`
-    for samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see above). sre and ev
-    are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the same
-    variant and family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian noise
-    of the same variant ('unclipped' for 'approximate'). Both are paired by trial, and each has its
-    standard error beside it. The model 'union-of-subspaces' has so many `subspaces`. The families
-    of noise are all or Gaussian alone.
+    are standard deviations of the noise. `epsilon_add_remove` is the epsilon that is really kept at
+    `delta` for samples of norm 1, `private_add_remove` says 'yes', 'no' or 'open' (see above). sre
+    and ev are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the
+    same variant and family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian
+    noise of the same variant. Both are paired by trial, and each has its standard error beside it.
+    The model 'union-of-subspaces' has so many `subspaces`. The families of noise are all or
+    Gaussian alone.
     """
     features, trials = settings.features, settings.trials
-    needed = {*settings.variants, *(["unclipped"] if "approximate" in settings.variants else [])}
     mechanisms = [
         row
         for variant in VARIANTS
-        if variant in needed
+        if variant in settings.variants
         for epsilon in settings.epsilons
         for row in rows(variant, features=features, epsilon=epsilon, delta=settings.delta)
         if row.noise in families
@@ -495,7 +400,7 @@ def dp_pca_table(
             unit = unit_noise(generator(*scope, "noise"), features, families)
             results[trial] = errors_of(X, settings.rank, mechanisms, [unit])[0]
     table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
-    return _sorted(table[table["reading"].isin(settings.variants)])
+    return _sorted(table)
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:
@@ -516,8 +421,7 @@ def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list
     for place, row in enumerate(mechanisms):
         own = results[:, place]
         iid = results[:, places[row.variant, row.noise, "iid", row.epsilon]]
-        variant = "unclipped" if row.variant == "approximate" else row.variant
-        best = results[:, places[variant, "gaussian", "inid", row.epsilon]]
+        best = results[:, places[row.variant, "gaussian", "inid", row.epsilon]]
         gain, behind = better * (own - iid), better * (best - own)
         pairs = [
             cell
@@ -537,8 +441,7 @@ def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     models, in `_least` and `_greatest`, and for the variant 'stated' also over the other ways to
     clip; `models` is how many data models there are: 1 for a variant that was tried on the first
     only. `rival` is 0 for i.n.i.d. Gaussian noise, which the text calls the best, else 1. Gaussian
-    noise has all `trials`, but for 'replace-one'; that and Laplace noise, far from the printed
-    errors, have the first `coarse_trials` of them.
+    noise has all `trials`; Laplace noise, far from the printed errors, the first `coarse_trials`.
     """
     others = settings.model_copy(
         update={"variants": settings.others.variants, "trials": settings.others.trials}
@@ -548,10 +451,8 @@ def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     tables.append(dp_pca_table(others, "product"))
     trials = min(settings.coarse_trials or settings.trials, settings.trials)
     table = dp_pca_table(settings.model_copy(update={"trials": trials}), _UNION, settings.subspaces)
-    closely = tuple(name for name in settings.variants if name not in _COARSELY)
-    if closely and trials < settings.trials:
-        finer = settings.model_copy(update={"variants": closely})
-        fine = dp_pca_table(finer, _UNION, settings.subspaces, ("gaussian",))
+    if trials < settings.trials:
+        fine = dp_pca_table(settings, _UNION, settings.subspaces, ("gaussian",))
         table = _sorted(pd.concat([fine, table]).drop_duplicates(_KEYS))
     return _over_models(table, tables)
 
