@@ -421,17 +421,6 @@ class Composition:
         """Log M at a tilt where the record is removed."""
         return float(self._transform(REMOVED, -math.inf, 1.0).log_real(np.array([c]))[0])
 
-    def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
-        """About log delta, found in little time."""
-        if self._lines is not None and sum(self.every.values()) > 1:
-            found = self._lines.log_delta(epsilon, direction, guess, _ROUGH)
-            if found.gap > _ROUGH and self._lattice_serves:
-                found = self._rounded(direction).log_delta(epsilon, rough=True)
-            if found.gap <= 1.0:
-                return found.estimate
-        self.close = max(self.close, _ROUGH)
-        return self.log_delta(epsilon, direction, guess).estimate
-
     def worst_log_delta(
         self, epsilon: float, directions: Sequence[str], guess: float | None = None
     ) -> LogBounds:
