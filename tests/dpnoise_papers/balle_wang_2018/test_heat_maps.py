@@ -74,18 +74,6 @@ def test_raw_error_is_the_variance():
     assert np.all(np.abs(table["mse_se"] / error - 1) < 0.65)
 
 
-def test_a_town_of_two_halves():
-    """Where the signal is two constants, fusing beats shrinking beats nothing."""
-    table = _errors(town(), [0.5, 5.0], FAST)
-    mse = table.pivot_table(index="method", columns="epsilon", values="mse")
-    for better, worse in (("analytic", "classical"), ("james-stein", "analytic"),
-                          ("trend-filtering-0", "wavelets")):  # fmt: skip
-        assert (mse.loc[better] < mse.loc[worse]).all()
-    assert mse.loc["wavelets", 0.5] < mse.loc["analytic", 0.5]
-    assert mse.loc["flat", 5.0] == pytest.approx(17.5**2, rel=0.02)
-    assert (mse.loc["james-stein-positive"] <= mse.loc["james-stein"] * (1 + 1e-12)).all()
-
-
 def test_savings_are_paired_shares_of_the_raw_error(made):
     errors = made[0].set_index("method")
     share = 1 - errors["rmse"] / errors.loc["analytic", "rmse"]
