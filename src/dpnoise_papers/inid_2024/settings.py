@@ -452,7 +452,7 @@ class Bisection(Section):
 
 
 class ApproximateLaplace(Section):
-    """Laplace noise with delta > 0 by Corollary 6 and exactly; `dimensions` by profile."""
+    """Laplace noise with delta > 0 by Corollary 6; `dimensions` by profile."""
 
     dimensions: Annotated[dict[ProfileName, Dimensions], Field(min_length=1)]
     epsilons: Distinct[Annotated[float, Field(ge=1e-3, le=50)]]
@@ -460,8 +460,9 @@ class ApproximateLaplace(Section):
 
     @model_validator(mode="after")
     def _fit(self) -> ApproximateLaplace:
-        # Beyond, the least sensitivities are too small for the exact account.
-        _exponential_at_most(20, self.dimensions, self.dimensions.get("exponential", (1,)))
+        _exponential_at_most(
+            _MAXIMUM_EXPONENTIAL, self.dimensions, self.dimensions.get("exponential", (1,))
+        )
         return self
 
 
