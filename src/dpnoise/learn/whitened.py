@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +72,7 @@ class Schedule:
     fits: int
     sigma: float
 
-    @property
+    @cached_property
     def steps(self) -> int:
         """Number of steps T: more where noise leaves more to find."""
         h = _CURVATURE[self.loss]
@@ -99,17 +100,17 @@ class Schedule:
         """The same, times what fits for several labels add to the noise of each gradient."""
         return self.noise * math.sqrt(self.fits)
 
-    @property
+    @cached_property
     def clip(self) -> float:
         """Length of a whitened row at most, in units of sqrt K."""
         return min((_CLIPS[0] / max(self.strain, 1e-300)) ** (1.0 / 3.0), _CLIPS[1])
 
-    @property
+    @cached_property
     def residual(self) -> float:
         """The largest residual, of which those of labels are never larger than 1."""
         return self.clip / 3.0 if self.loss == "squared" else 1.0
 
-    @property
+    @cached_property
     def sensitivities(self) -> Array:
         """Of the matrix, in Frobenius norm, and of a gradient, in l2 norm, rounded up."""
         rounding = 1.0 + (float(self.size) ** 2 + self.columns + 64.0) * 2.0**-51
