@@ -466,7 +466,7 @@ class Budget:
             The largest change of the query, non-negative, or of each coordinate (an integer for
             noise on the integers), or a set: noise of one number is then independent for each
             coordinate, and a list has that of each. For joint noise a set, or a number by which its
-            own is multiplied (for `KNorm` and `Staircase2D` the unit ball). For Gaussian noise it
+            own is multiplied (for `KNorm` the unit ball). For Gaussian noise it
             may be the l2 sensitivity of a vector whose coordinates all have this noise. None beside
             a result.
         times : int

@@ -41,14 +41,14 @@ class EpsilonSearch:
         self._known: dict[float, LogBounds] = {}
 
     def ends(
-        self, start: float, near: Callable[[Callable[[float], float]], float | None]
+        self, start: float, known: tuple[float, float] | None, top: float
     ) -> tuple[float, float]:
         """Bounds on epsilon from about where it is; 0 and infinity where there are none.
 
-        `near` finds a root of the excess of log delta that it is given, or None.
+        `known` is a better guess with the slope of log delta there, if there is one, below `top`.
         """
         try:
-            root = near(self._excess)
+            root = None if known is None else by_tangents(self._excess, *known, top)
             root = self._bracketed(start) if root is None else root
             if root is not None:
                 self._surround(root)

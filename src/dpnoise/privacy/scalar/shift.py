@@ -274,23 +274,3 @@ class UnimodalShift:
         with np.errstate(divide="ignore"):  # 0
             log_delta, log_slope = np.log(found)
         return log_delta, log_slope
-
-    def loss_tails(self, x: Array) -> tuple[Array, Array]:
-        """Lower and upper bounds on P(L > x), shape (n,), from those on the loss of all cells.
-
-        x has any sign: P(L <= -x) = Q(L >= x), by symmetry.
-        """
-        at = np.abs(x)
-        sums = []
-        for loss, sign in ((self.cells.low, -1.0), (self.cells.high, 1.0)):
-            order = np.argsort(loss)
-            first = np.searchsorted(loss[order], at, side="right")
-            for mass, doubt in zip(self.cells.masses(), self.cells.doubts(), strict=True):
-                part = (mass + sign * doubt)[order][::-1]
-                sums.append(np.append(np.cumsum(part)[::-1], 0.0)[first])
-        low, low_shifted, high, high_shifted = sums
-        high, high_shifted = high + self.beyond, high_shifted + self.beyond
-        return (
-            np.clip(np.where(x >= 0.0, low, 1.0 - high_shifted), 0.0, 1.0),
-            np.clip(np.where(x >= 0.0, high, 1.0 - low_shifted), 0.0, 1.0),
-        )

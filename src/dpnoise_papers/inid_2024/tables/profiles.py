@@ -19,7 +19,7 @@ Table II has mean absolute errors of epsilon-DP noise for two coordinates. Secti
 two-dimensional staircase of Geng, Kairouz, Oh & Viswanath (2015), which knows ||lambda||_1 alone,
 with Laplace noise that knows lambda. Beyond the paper, correlated noise that knows lambda too,
 whose density falls with max_i |x_i| / lambda_i, the norm whose unit ball is the box of neighbours,
-in shells (as Staircase2D does in the l1 norm). Since the area of a ball grows with the square of
+in shells (as NormStaircase does in any norm). Since the area of a ball grows with the square of
 its radius in any norm, the radius has the distribution that it has for the l1 ball; a point of norm
 R is uniform in the cone measure of the box, so that E|X_i| = (3/4) lambda_i E R against E||X||_1 =
 E R for the l1 ball of sensitivity 1. No epsilon-DP noise has E|X_i| below that of the best scalar
@@ -36,9 +36,10 @@ import numpy as np
 import pandas as pd
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.joint.vectors import Staircase2D
+from dpnoise.joint.noise import NormStaircase
 from dpnoise.noise.stepwise import staircase_2d_gamma
 from dpnoise.privacy.gaussian import gaussian_sigma
+from dpnoise.sensitivity.balls import L1
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
@@ -386,7 +387,7 @@ def _scalar_staircase(epsilon: float) -> float:
 def _staircase(epsilon: float) -> tuple[float, float]:
     """Best gamma and E||X||_1 of the two-dimensional staircase at sensitivity 1."""
     gamma = float(staircase_2d_gamma(epsilon))
-    return gamma, Staircase2D(epsilon, 1.0, gamma).mean_norm()
+    return gamma, NormStaircase(L1(1.0, of=2), epsilon, gamma).mean_norm()
 
 
 def _laplace(sensitivities: Array, epsilon: float, scheme: str) -> float:

@@ -2,6 +2,6 @@
 
 They take plain numbers or the pieces of a density, and import nothing of the library. `densities`
 are symmetric densities in doubles, by quadrature, and `minima` searches them for the minimum
-variance; `gaussian` proves the Gaussian profile in ball arithmetic; `printed` is Theorem 8 of
-flipped-huber-2023. Those of the tests alone are in tests/oracles.
+variance; `gaussian` proves the Gaussian profile in ball arithmetic. Those of the tests alone are in
+tests/oracles.
 """

@@ -1,7 +1,8 @@
 """Minimum variance of a family under a privacy budget, by search.
 
 For each shape the scale at which all of delta is spent is a root; the shape is scanned on a grid
-and then minimised around the best.
+and then minimised around the best. Theorem 8 of flipped-huber-2023, which some searches keep, is as
+printed, with the digits of mpmath.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+import mpmath as mp
 import numpy as np
-from scipy import optimize
+from scipy import optimize, special
 
 from dpnoise_papers.verify.oracles.densities import (
     Density,
@@ -24,6 +26,7 @@ from dpnoise_papers.verify.oracles.densities import (
 )
 
 _NOTHING = 1e-300
+_REFUSED = 1.0  # delta where a condition says nothing
 _SCAN, _FEWER = 181, 15  # shapes: some minima are narrow
 _UNDER = 1.0 - 1e-5  # a hint has six digits
 _STRIDES = (0.02, 0.2, 1.0, 4.0, 12.0, 30.0, 60.0)  # of log scale, around a guess
@@ -202,3 +205,39 @@ def _hinted(
     # ends: a recomputation: a minimum that is missed shows as a disagreement
     found = optimize.minimize_scalar(variance, bounds=near, method="bounded", options=_FEW)
     return min(float(found.fun), variance(math.log(hint)))
+
+
+def theorem_8_delta(epsilon: float, sensitivity: float, dimension: int) -> Spent:
+    """Delta of Theorem 8 of flipped-huber-2023 as printed, in decimals, for all K at the corner."""
+
+    def spent(noise: Density) -> float:
+        alpha = noise.pieces[-1][0]
+        gamma = noise.pieces[-1][3] ** -0.5
+        return theorem_8(
+            noise,
+            (alpha, gamma),
+            epsilon,
+            dimension,
+            (dimension * sensitivity, math.sqrt(dimension) * sensitivity, sensitivity),
+        )
+
+    return spent
+
+
+def theorem_8(
+    noise: Density, shape: tuple[float, float], epsilon: float, dimension: int,
+    norms: tuple[float, float, float],
+) -> float:  # fmt: skip
+    """Delta of Theorem 8 for Delta_1, Delta_2 and Delta; 1 where it does not apply."""
+    (alpha, gamma), (l1, l2, single) = shape, norms
+    cost = dimension * (alpha**2 - max(alpha - single, 0.0) ** 2)
+    if cost > 2.0 * gamma**2 * epsilon - l2**2:
+        return _REFUSED
+    # omega = kappa e^(alpha^2 / (2 gamma^2)) / gamma with kappa the integral of exp(-psi)
+    log_omega = math.log(2.0 * noise.half / gamma) + 0.5 * (alpha / gamma) ** 2
+    theta = -gamma * float(special.ndtri_exp(0.5 * math.log(math.pi / 2.0) - log_omega))
+    centre = (l2**2 + cost) / (2.0 * gamma * l2)
+    start = gamma * epsilon / l2
+    with mp.workdps(60):
+        far = mp.mpf(start) + centre + theta * l1 / (gamma * l2)
+        return float(mp.ncdf(centre - mp.mpf(start)) - mp.exp(epsilon) * mp.ncdf(-far))

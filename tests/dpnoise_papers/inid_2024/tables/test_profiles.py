@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from dpnoise.joint.vectors import Staircase2D
+from dpnoise.joint.noise import NormStaircase
 from dpnoise.noise import Laplace
 from dpnoise.noise.stepwise import Staircase, staircase_2d_gamma
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.profile import privacy_profile
+from dpnoise.sensitivity.balls import L1
 from dpnoise_papers.inid_2024.settings import (
     ApproximateLaplace,
     Dispersion,
@@ -324,7 +325,7 @@ def test_the_scalar_staircase_at_its_best_gamma(epsilon):
 def test_the_box_staircase_is_private_on_the_box_and_has_its_error(epsilon):
     """By quadrature of its density, a function of the norm max |x_i| / lambda_i alone."""
     gamma = float(staircase_2d_gamma(epsilon))
-    twin = Staircase2D(epsilon, 1.0, gamma)
+    twin = NormStaircase(L1(1.0, of=2), epsilon, gamma)
 
     def log_density(norm):
         return twin.logpdf(np.stack([norm, np.zeros_like(norm)], axis=-1))

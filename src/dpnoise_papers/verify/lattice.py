@@ -1,7 +1,6 @@
-"""What independent paths share: a row, the path that recomputes a cell of it, minimum variances.
+"""Minimum variance of each mechanism in K coordinates, by quadrature or a lattice of losses.
 
-The minimum variance of each mechanism in K coordinates is searched for over quadrature or a
-lattice. On the lattice the loss of each coordinate, tilted by e^(tau loss), is spread over six
+On the lattice the loss of each coordinate, tilted by e^(tau loss), is spread over six
 points, so that polynomials of degree five keep their means; the coordinates are composed by FFT and
 summed. What is left is the error of the sum at its corner, epsilon, which falls with the square of
 the spacing: two spacings take it away. `dpnoise.privacy` inverts a transform on a complex contour
@@ -11,10 +10,7 @@ instead. Staircase noise goes by adding up its steps, in one and in two dimensio
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable
 from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,48 +18,18 @@ from scipy import fft, optimize, special
 
 from dpnoise_papers.verify.oracles.densities import Density, laplace, panels
 from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
-from dpnoise_papers.verify.oracles.minima import BOXED, minimum, minimum_in_box, scalar_delta
-from dpnoise_papers.verify.oracles.printed import theorem_8_delta
+from dpnoise_papers.verify.oracles.minima import (
+    minimum,
+    minimum_in_box,
+    scalar_delta,
+    theorem_8_delta,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
     from dpnoise_papers.verify.oracles.minima import Minimum, Spent
-
-
-# Another vector width of the processor changes cells by at most this (relative), but for a few that
-# are found with less accuracy (docs/cluster.md).
-CLASS = 8.4e-7
-DIGITS = 1e-9  # tables carry ten
-
-
-class Answer(NamedTuple):
-    """Value of a cell by an independent path, and how exact that path is.
-
-    A cell agrees within a relative `rtol` of the value, or an absolute `atol`.
-    """
-
-    value: float
-    rtol: float = CLASS
-    atol: float = 0.0
-
-    def agrees(self, cell: float) -> bool:
-        """Whether a cell of a table says the same."""
-        allowed = max((self.rtol + DIGITS) * abs(self.value), self.atol)
-        return cell == self.value or abs(cell - self.value) <= allowed
-
-
-# Cells of a row of a result table by column, the first section of its settings as `settings`, and
-# other tables as `tables`; and what recomputes a column. A bare number is held to `CLASS`.
-Row = SimpleNamespace
-Path = Callable[[Row], Answer | float]
-Paths = dict[str, dict[str, Path]]
-
-
-def decibels(ratio: float, atol: float = 20.0 * CLASS / math.log(10.0)) -> Answer:
-    """Ratio of two variances in decibels; by default the class of both."""
-    return Answer(10.0 * math.log10(ratio), atol=atol)
 
 
 _WIDTH = 34.0  # of the lattice, in standard deviations of the tilted sum
@@ -75,7 +41,6 @@ _LOWEST = -600.0  # of log delta
 _LOG_TILTS = (-12.0, 12.0)
 Box = tuple[tuple[float, float], tuple[float, float]]
 _COARSE, _FINE = 2**10, 2**13
-_VALUE = re.compile(r"=([^,]+)")
 _LEFT = 50.0  # steps are followed down to exp(-50)
 
 
@@ -225,12 +190,6 @@ class Problem(NamedTuple):
     delta: float
     sensitivity: float = 1.0
     dimension: int = 1
-
-
-def hint(row: Row) -> float | None:
-    """Shape (alpha / gamma, theta / rho) of the noise that a row names."""
-    told = [float(value) for value in _VALUE.findall(str(row.noise))]
-    return told[0] / told[1] if row.mechanism in BOXED and len(told) == 2 and told[0] > 0 else None
 
 
 def vector_delta(epsilon: float, sensitivity: float, dimension: int, points: int) -> Spent:

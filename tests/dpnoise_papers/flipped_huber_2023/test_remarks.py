@@ -7,16 +7,19 @@ import pandas as pd
 import pytest
 from scipy import special
 
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace, TruncatedLaplace
+from dpnoise import calibrate
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Staircase, TruncatedLaplace
+from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.privacy.profile import privacy_profile
-from dpnoise_papers.flipped_huber_2023.settings import Remark
-from dpnoise_papers.flipped_huber_2023.tables import remarks
-from dpnoise_papers.flipped_huber_2023.tables.remarks import (
+from dpnoise_papers.flipped_huber_2023 import remarks
+from dpnoise_papers.flipped_huber_2023.remarks import (
     compare_dimensions,
     identification,
+    limit,
     loss_tail,
     remark_1,
 )
+from dpnoise_papers.flipped_huber_2023.settings import Limit, Remark
 
 
 def test_the_tail_of_the_loss():
@@ -132,3 +135,98 @@ def test_tables_that_do_not_belong_together_are_refused():
         compare_dimensions(LOWER, HIGHER[HIGHER["epsilon"] == 1])
     with pytest.raises(ValueError, match=r"lower: expected one dimension, got \[3, 5\]"):
         compare_dimensions(pd.concat([LOWER, HIGHER]), HIGHER)
+
+
+SETTINGS = {
+    "costs": ("variance", "mean-abs"), "epsilons": (1.0, 0.3), "deltas": (1e-2, 0.0), "gap": 0.005,
+    "mechanisms": ("gaussian", "subbotin", "laplace", "offset-symmetric-gaussian", "flipped-huber",
+                   "truncated-laplace", "staircase"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table():
+    return limit(Limit(**SETTINGS))
+
+
+def pick(table, **values):
+    for name, value in values.items():
+        table = table[table[name] == value]
+    return table
+
+
+def test_rows_are_every_combination_in_order(table):
+    keys = table[["cost", "delta", "epsilon", "mechanism"]].itertuples(index=False, name=None)
+    expected = [
+        (cost, delta, epsilon, mechanism)
+        for cost in ("variance", "mean-abs")
+        for delta in (0.0, 1e-2)
+        for epsilon in (0.3, 1.0)
+        for mechanism in SETTINGS["mechanisms"]
+    ]
+    assert list(keys) == expected
+
+
+def test_values_are_those_of_calibration_and_bounds_those_of_the_programs(table):
+    (row,) = pick(
+        table, cost="mean-abs", delta=1e-2, epsilon=1.0, mechanism="flipped-huber"
+    ).itertuples()
+    assert row.value == calibrate("flipped-huber", epsilon=1.0, delta=1e-2).noise.mean_abs()
+    bounds = minimum_cost(1.0, 1e-2, cost="mean-abs", gap=0.005)
+    assert (row.lower, row.upper, row.cells) == (bounds.lower, bounds.upper, bounds.cells)
+    assert "alpha=" in row.noise
+
+
+def test_bounds_for_one_delta_serve_smaller_ones(monkeypatch):
+    asked = []
+
+    def counted(epsilon, delta, **options):
+        asked.append(delta)
+        return minimum_cost(epsilon, delta, **options)
+
+    monkeypatch.setattr("dpnoise_papers.flipped_huber_2023.remarks.minimum_cost", counted)
+    deltas = (0.0, 1e-12, 1e-3, 0.2)
+    table = limit(Limit(**SETTINGS | {"deltas": deltas, "epsilons": (1.0,)}))
+    assert asked == [0.2, 1e-3, 1e-12] * 2  # the last is close to the staircase, as is delta = 0
+    for cost in SETTINGS["costs"]:
+        rows = pick(table, cost=cost, mechanism="laplace").sort_values("delta")
+        assert rows["lower"].is_monotonic_decreasing
+        assert rows["upper"].is_monotonic_decreasing
+        assert (rows["upper"] <= 1.005 * rows["lower"]).all()
+        alone = [minimum_cost(1.0, delta, cost=cost, gap=0.005) for delta in deltas]
+        assert (rows["lower"] <= [one.upper for one in alone]).all()
+        assert (rows["upper"] >= [one.lower for one in alone]).all()
+
+
+def test_nothing_beats_the_limit(table):
+    known = table[table["value"].notna()]
+    assert np.allclose(known["over_limit"], known["value"] / known["lower"], rtol=1e-14)
+    assert np.allclose(known["over_limit_least"], known["value"] / known["upper"], rtol=1e-14)
+    assert (known["over_limit"] > 1.0).all()
+
+
+@pytest.mark.parametrize("cost", ["variance", "mean-abs"])
+def test_staircase_is_the_limit_of_pure_privacy(table, cost):
+    rows = pick(table, cost=cost, delta=0.0, mechanism="staircase")
+    assert (rows["over_limit"] < 1.005).all()
+    power = {"variance": Staircase.var, "mean-abs": Staircase.mean_abs}[cost]
+    gammas = np.linspace(0.05, 0.95, 91)
+    least = min(power(Staircase(1.0, 1.0, gamma)) for gamma in gammas)
+    assert rows["value"].iloc[1] <= least
+
+
+def test_families_that_cannot_say_why(table):
+    refused = pick(table, delta=0.0, mechanism="gaussian")
+    assert refused["value"].isna().all()
+    assert refused["over_limit"].isna().all()
+    assert refused["status"].str.contains("delta: expected more than 0 for gaussian").all()
+    assert (refused["noise"] == "").all()
+    assert (pick(table, mechanism="laplace")["status"] == "ok").all()
+
+
+def test_infimum_that_is_not_attained_is_said_to_be_one():
+    (row,) = limit(
+        Limit(costs=("variance",), epsilons=(3.0,), deltas=(0.0,), mechanisms=("huber",), gap=0.1)
+    ).itertuples()
+    assert row.status == "infimum"
+    assert math.isclose(row.value, 2 / 9, rel_tol=1e-6)  # Laplace noise

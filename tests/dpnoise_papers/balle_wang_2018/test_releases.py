@@ -11,15 +11,14 @@ import pytest
 from scipy import special
 
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.balle_wang_2018.settings import Releases
-from dpnoise_papers.balle_wang_2018.tables import releases
-from dpnoise_papers.balle_wang_2018.tables.releases import (
+from dpnoise_papers.balle_wang_2018 import releases
+from dpnoise_papers.balle_wang_2018.releases import (
     high_dimension,
     histogram_panels,
     histograms,
     mean_estimation,
 )
+from dpnoise_papers.balle_wang_2018.settings import Releases
 from dpnoise_papers.seeds import generator
 
 MEANS = {
@@ -30,7 +29,6 @@ MEANS = {
     "repetitions": 60,
     "draws": 0,
     "dimensions": [64, 3],
-    "exact_up_to": 3,
 }
 
 HISTOGRAMS = {
@@ -41,7 +39,6 @@ HISTOGRAMS = {
     "repetitions": 80,
     "draws": 0,
     "dimensions": [8, 200],
-    "exact_up_to": 200,
 }
 
 
@@ -59,7 +56,7 @@ def row(table, epsilon, dimension, method):
 def test_rows_and_their_order(table):
     assert list(table.columns) == list(releases.COLUMNS)
     assert table["epsilon"].is_monotonic_increasing
-    assert table.groupby(["epsilon", "dimension"]).size().tolist() == [10, 7, 10, 7]
+    assert table.groupby(["epsilon", "dimension"]).size().tolist() == [7] * 4
     assert not table.isna().to_numpy().any()
 
 
@@ -133,21 +130,6 @@ def test_panels_are_put_under_one_another(table):
     assert joined["error"].tolist() == [*first["error"], *last["error"]] * 2
 
 
-def test_the_families_beyond_the_paper_keep_the_budget_for_means():
-    """Their noise is private when all d coordinates move by 1/n at once."""
-    for family in ("laplace", "flipped-huber", "truncated-laplace"):
-        noise = releases._calibrated(family, 1.0, 1e-4, 0.02, 3)
-        delta = vector_profile(noise, 0.02, 1.0, copies=3)
-        assert delta.upper <= 1e-4 * (1 + 1e-6)
-        assert delta.lower > 0.5e-4
-
-
-def test_flipped_huber_noise_is_no_worse_than_gaussian(table):
-    for epsilon in MEANS["epsilons"]:
-        ours, gaussian = (row(table, epsilon, 3, name) for name in ("flipped-huber", "agm"))
-        assert ours["deviation"] <= gaussian["deviation"] * (1 + 1e-9)
-
-
 def test_data_have_the_distribution_of_the_paper():
     """x_0 + the mean of n uniforms: variance 1 + 1/(12 n) over coordinates, mean 0."""
     mean = releases._mean(generator(1, "test"), 4, 20_000)
@@ -189,24 +171,9 @@ def test_l1_errors_of_histograms_are_d_times_the_mean_absolute_noise(shares):
 
 
 def test_the_noise_does_not_depend_on_the_number_of_bins(shares):
-    for method in ("agm", "laplace", "laplace-exact", "flipped-huber", "truncated-laplace"):
+    for method in ("agm", "laplace"):
         deviation = shares.xs(method, level="method")["deviation"].unstack("dimension")
         assert (deviation[8] == deviation[200]).all()
-
-
-def test_two_bins_decide_and_noise_keeps_the_budget_there(shares):
-    """A moved item changes one bin by 1/n and another by -1/n, whatever d is."""
-    for family in ("laplace", "flipped-huber", "truncated-laplace"):
-        noise = releases._calibrated(family, 1.0, 1e-4, 0.01, 2)
-        delta = vector_profile(noise, 0.01, 1.0, copies=2)
-        assert 0.5e-4 < delta.lower <= delta.upper <= 1e-4 * (1 + 1e-6)
-        name = "laplace-exact" if family == "laplace" else family
-        assert shares.loc[(1.0, 8, name), "deviation"] == noise.std()
-
-
-def test_flipped_huber_noise_is_no_worse_than_any_other_on_histograms(shares):
-    deviation = shares["deviation"].unstack("method").drop(columns="zero")
-    assert (deviation["flipped-huber"] <= deviation.min(axis=1) * (1 + 1e-6)).all()
 
 
 def test_histograms_are_sparse_shares():

@@ -31,7 +31,7 @@ def figure_1(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.privacy.densities` returns it.
+        As `dpnoise_papers.flipped_huber_2023.privacy.densities` returns it.
     """
     alphas = sorted(set(table["alpha"]) - {0.0})
     gammas = list(table.groupby("gamma").size().sort_values(ascending=False, kind="stable").index)
@@ -81,7 +81,7 @@ def figure_2(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.privacy.fisher_information` returns it.
+        As `dpnoise_papers.flipped_huber_2023.privacy.fisher_information` returns it.
     """
     curve = table[(table["mechanism"] == "flipped-huber") & (table["ratio"] > 0)]
     figure, ((axes,),) = page(height=2.8)
@@ -120,7 +120,7 @@ def figure_5(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.privacy.loss_and_bound` returns it.
+        As `dpnoise_papers.flipped_huber_2023.privacy.loss_and_bound` returns it.
     """
     shifts = sorted(set(table["d"]))
     alpha, gamma = table["alpha"].iloc[0], table["gamma"].iloc[0]
@@ -172,7 +172,7 @@ def figure_6(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `profiles_at_one_variance` of
-        `dpnoise_papers.flipped_huber_2023.tables.privacy` returns it.
+        `dpnoise_papers.flipped_huber_2023.privacy` returns it.
     """
     positive = table[table["delta"] > 0]
     crossing = _crossing(table)
@@ -220,7 +220,7 @@ def figure_7(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.privacy.losses_at_one_scale` returns it.
+        As `dpnoise_papers.flipped_huber_2023.privacy.losses_at_one_scale` returns it.
     """
     figure, ((axes,),) = page(height=3.6)
     _cross(axes)
@@ -241,7 +241,7 @@ def table_1_page(table: pd.DataFrame) -> tuple[str, str]:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.privacy.published_cases` returns it.
+        As `dpnoise_papers.flipped_huber_2023.privacy.published_cases` returns it.
     """
     rows = []
     for case, own in table.groupby("case", sort=False):

@@ -2,9 +2,8 @@
 
 Balle & Wang (ICML 2018), Section 5.1 and appendix B: the left two panels of Figure 1 and the
 left panel of Figure 3 compare standard deviations as epsilon -> 0 and the gain, the classical
-variance over the analytic one. The paper says that near epsilon = 1 the gain is "1.4 or
-more"; here the delta at which that begins to hold is solved for. Beyond the paper, the
-privacy that Algorithm 1 really gives is mapped over epsilon and delta.
+variance over the analytic one. Beyond the paper, the privacy that Algorithm 1 really gives is
+mapped over epsilon and delta.
 
 Algorithm 1 as published is there to be measured, not to be used: `dpnoise.gaussian_sigma` is what
 to use. It writes sigma = alpha sensitivity / sqrt(2 epsilon) and searches v >= 0 with B+(v) = delta
@@ -30,11 +29,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import scipy  # its optimize, 0.2 s, loads where it is used
 from scipy import special
 
 from dpnoise.privacy.gaussian import (
-    MINIMUM_DELTA,
     classical_gaussian_sigma,
     gaussian_log_delta,
     gaussian_sigma,
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
         Algorithm1Sizes,
         GainByDelta,
         GainByEpsilon,
-        GainCrossings,
     )
 
 TOLERANCE = 1e-12  # Section 5.1
@@ -83,34 +79,6 @@ def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.Data
             "theorem_2": sensitivity / (2.0 * delta),
         }
     ).sort_values(["delta", "epsilon"], ignore_index=True)
-
-
-def gain_crossings(settings: GainCrossings) -> pd.DataFrame:
-    """Delta at which the gain in variance reaches a value.
-
-    Columns epsilon, gain and delta: the gain grows with delta, so it is below `gain` below `delta`.
-    Beyond both ends, delta is 0 if the gain is already larger at delta = 1e-300, and 1 if it is
-    smaller at delta = 0.5.
-    """
-    ends = math.log(MINIMUM_DELTA) + 1e-9, math.log(0.5)
-
-    def excess(log_delta: float, e: float, gain: float) -> float:
-        """Return how far the gain at a delta is above the one wanted, in logarithms."""
-        delta = math.exp(log_delta)
-        classical = classical_gaussian_sigma(e, delta, allow_large_epsilon=True)
-        return 2.0 * math.log(classical / gaussian_sigma(e, delta)) - math.log(gain)
-
-    rows = []
-    for e in settings.epsilons:
-        for gain in settings.gains:
-            low, high = (excess(end, e, gain) for end in ends)
-            if low >= 0.0 or high <= 0.0:
-                delta = 0.0 if low >= 0.0 else 1.0
-            else:
-                root = scipy.optimize.brentq(excess, *ends, args=(e, gain), xtol=1e-12, rtol=1e-14)
-                delta = math.exp(root)
-            rows.append((e, gain, delta))
-    return pd.DataFrame(rows, columns=["epsilon", "gain", "delta"])
 
 
 def published_algorithm(settings: Algorithm1) -> pd.DataFrame:

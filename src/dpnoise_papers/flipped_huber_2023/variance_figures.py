@@ -103,7 +103,7 @@ def variances(
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances` returns
+        As `dpnoise_papers.flipped_huber_2023.variances.vector_variances` returns
         it. Rows of method 'infimum' are left out: the noise of the row before them is as close as
         drawing can be. Curves 'in the search box' (the alpha or theta and gamma that the paper
         searches) end where the box has no private noise. The paper's delta comes first.
@@ -274,7 +274,7 @@ def gain(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.variances.gain_by_dimension` returns it.
+        As `dpnoise_papers.flipped_huber_2023.variances.gain_by_dimension` returns it.
     """
     shades = ("#00543B", "#009E73", "#56C7A6", "#A3DDCB")
     epsilons, deltas = sorted(set(table["epsilon"])), sorted(set(table["delta"]))
@@ -317,7 +317,7 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances` returns it.
+        As `dpnoise_papers.flipped_huber_2023.variances.scalar_variances` returns it.
     printed : DataFrame, optional
         As `dpnoise_papers.claims.judge.printed_beside` returns it; numbers of the column
         'variance' are drawn as open circles.
@@ -370,7 +370,7 @@ def ratio_map(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio` returns it.
+        As `dpnoise_papers.flipped_huber_2023.variances.variance_ratio` returns it.
     """
     column = next(name for name in table.columns if name.replace("_", "-") in NAMES
                   and name != "flipped_huber")  # fmt: skip
@@ -436,7 +436,7 @@ def table_2_page(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances` returns
+        As `dpnoise_papers.flipped_huber_2023.variances.vector_variances` returns
         it; the paper's delta comes first.
     claims : sequence of Claim
         Those of the paper.

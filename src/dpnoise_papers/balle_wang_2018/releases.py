@@ -14,14 +14,8 @@ moves 1/n from one bin to another: the l2 sensitivity is sqrt(2)/n, the l1 sensi
 
 The paper's five mechanisms are cgm (classical Gaussian), agm (analytic Gaussian), laplace
 (epsilon-DP by the l1 sensitivity), and the analytic one denoised: agm-js (James-Stein) and
-agm-th (soft threshold sigma sqrt(2 log d)). Added are agm-js-plus (positive part), zero
-(releasing zeros, which costs no privacy) and, with independent noise per coordinate calibrated
-to the same (epsilon, delta), laplace-exact, flipped-huber and truncated-laplace.
-
-For the last three the neighbouring relation matters beyond two norms. Replace-one changes
-every coordinate of a mean by up to the same amount, so all d coordinates are worst together,
-where the best noise soon is the Gaussian; in a histogram it changes two bins and no more, so
-that two coordinates decide at any d. `_Sensitivity.coordinates` is that number.
+agm-th (soft threshold sigma sqrt(2 log d)). Added are agm-js-plus (positive part) and zero
+(releasing zeros, which costs no privacy).
 
 All mechanisms are run on the same data, and on draws of the same signs and levels.
 """
@@ -29,23 +23,20 @@ All mechanisms are run on the same data, and on draws of the same signs and leve
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dpnoise.calibration.calibrate import calibrate
 from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from dpnoise._types import Array
-    from dpnoise.noise.base import Noise
     from dpnoise_papers.balle_wang_2018.settings import Releases
 
 UNDENOISED = ("cgm", "agm", "laplace")  # of the paper
@@ -62,31 +53,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class _Sensitivity(NamedTuple):
-    """How far apart two neighbouring answers can be.
-
-    Attributes
-    ----------
-    each : float
-        In any one coordinate.
-    coordinates : int
-        How many coordinates can differ at once.
-    """
-
-    each: float
-    coordinates: int
-
-    @property
-    def l1(self) -> float:
-        """The l1 sensitivity."""
-        return self.each * self.coordinates
-
-    @property
-    def l2(self) -> float:
-        """The l2 sensitivity."""
-        return self.each * math.sqrt(self.coordinates)
-
-
 class _Data(NamedTuple):
     """Kind of data.
 
@@ -98,14 +64,14 @@ class _Data(NamedTuple):
     draw : callable
         From a generator, n and d to what is released of one fresh data set, shape (d,).
     sensitivity : callable
-        From n and d to how far apart neighbouring answers can be.
+        From n and d to the l1 and the l2 sensitivity.
     error : callable
         From deviations, shape (repetitions, d), to one error per repetition.
     """
 
     scope: str
     draw: Callable[[np.random.Generator, int, int], Array]
-    sensitivity: Callable[[int, int], _Sensitivity]
+    sensitivity: Callable[[int, int], tuple[float, float]]
     error: Callable[[Array], Array]
 
 
@@ -178,28 +144,20 @@ def _histogram(rng: np.random.Generator, samples: int, bins: int) -> Array:
 _MEANS = _Data(
     "mean-estimation",
     _mean,
-    lambda n, d: _Sensitivity(1.0 / n, d),
+    lambda n, d: (d * (1.0 / n), math.sqrt(d) * (1.0 / n)),
     lambda difference: np.linalg.norm(difference, axis=1),
 )
 _HISTOGRAMS = _Data(
     "histograms",
     _histogram,
-    lambda n, _: _Sensitivity(1.0 / n, 2),
+    lambda n, _: (2.0 * (1.0 / n), math.sqrt(2.0) * (1.0 / n)),
     lambda difference: np.abs(difference).sum(axis=1),
 )
 
 
-@lru_cache
-def _calibrated(family: str, epsilon: float, delta: float, each: float, coordinates: int) -> Noise:
-    """Return the noise of a family at a budget, calibrated once for all dimensions."""
-    return calibrate(
-        family, epsilon=epsilon, delta=delta, sensitivity=each, dimension=coordinates
-    ).noise
-
-
 def _releases(  # noqa: PLR0917
     truth: Array,
-    sensitivity: _Sensitivity,
+    sensitivity: tuple[float, float],
     epsilon: float,
     delta: float,
     draws: Array,
@@ -209,8 +167,7 @@ def _releases(  # noqa: PLR0917
 
     `normal` are the draws as values of the standard normal distribution.
     """
-    d = truth.shape[1]
-    l2 = sensitivity.l2
+    l1, l2 = sensitivity
     sigma = float(classical_gaussian_sigma(epsilon, delta, l2, allow_large_epsilon=True))
     yield "cgm", sigma, truth + sigma * normal
     sigma = float(gaussian_sigma(epsilon, delta, l2))
@@ -218,24 +175,14 @@ def _releases(  # noqa: PLR0917
     yield "agm", sigma, noisy
     yield "agm-js", sigma, james_stein(noisy, sigma)
     yield "agm-js-plus", sigma, james_stein(noisy, sigma, positive_part=True)
-    yield "agm-th", sigma, soft_threshold(noisy, universal_threshold(sigma, d))
-    noise = Laplace(sensitivity.l1 / epsilon)
+    yield "agm-th", sigma, soft_threshold(noisy, universal_threshold(sigma, truth.shape[1]))
+    noise = Laplace(l1 / epsilon)
     yield "laplace", noise.std(), truth + noise.coupled(draws)
     yield "zero", 0.0, np.zeros_like(truth)
 
 
-def _exact_releases(
-    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, draws: Array
-) -> Iterator[tuple[str, float, Array]]:
-    """Yield independent noise of other families at the same (epsilon, delta)."""
-    for family in ("laplace", "flipped-huber", "truncated-laplace"):
-        noise = _calibrated(family, epsilon, delta, *sensitivity)
-        name = "laplace-exact" if family == "laplace" else family
-        yield name, noise.std(), truth + noise.coupled(draws)
-
-
 def _rows(
-    released: list[tuple[str, float, Array]],
+    released: Iterable[tuple[str, float, Array]],
     truth: Array,
     error: Callable[[Array], Array],
 ) -> Iterator[list[object]]:
@@ -282,10 +229,7 @@ def _compare(settings: Releases, data: _Data) -> pd.DataFrame:
         draws = np.stack([unit.rvs(d, stream(k, "noise")) for k in count])
         normal = Gaussian(1.0).coupled(draws)
         for epsilon in settings.epsilons:
-            setting = (truth, sensitivity, epsilon, settings.delta, draws)
-            released = list(_releases(*setting, normal))
-            if d <= settings.exact_up_to:
-                released += _exact_releases(*setting)
+            released = _releases(truth, sensitivity, epsilon, settings.delta, draws, normal)
             rows += [[epsilon, *row] for row in _rows(released, truth, data.error)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["epsilon", "dimension"], kind="stable", ignore_index=True)

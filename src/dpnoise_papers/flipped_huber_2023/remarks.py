@@ -6,13 +6,19 @@ certain, with positive probability. Section V-B compares the panels of Figure 4,
 dimensions, in words: how much of the gain over Gaussian noise is lost, and how the gap between the
 sufficient condition (Theorem 8) and the exact one grows. Both are taken unrestricted and inside the
 box that the paper searches.
+
+The slides call some mechanisms optimal. `dpnoise.optimality.bounds` brackets the minimum variance,
+or E|T|, of any noise that is (epsilon, delta)-DP for a real query of sensitivity 1. `limit` puts
+every mechanism beside these bounds: value / upper is how many times the limit it costs at least,
+value / lower at most.
 """
 
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,18 +26,23 @@ from scipy import special
 from scipy.integrate import quad
 
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.noise import FlippedHuber, Gaussian
-from dpnoise_papers.flipped_huber_2023.tables.variances import search
+from dpnoise.noise import FlippedHuber, Gaussian, Staircase, staircase_gamma
+from dpnoise.optimality.bounds import minimum_cost
+from dpnoise_papers.flipped_huber_2023.variances import search
 from dpnoise_papers.grids import describe
+from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpnoise.noise import Noise
-    from dpnoise_papers.flipped_huber_2023.settings import Remark
+    from dpnoise_papers.flipped_huber_2023.settings import Limit, Remark
 
 _WIDE = ((1e-3, 1e5), (1e-3, 1e4))  # alpha and gamma, sensitivity 1
 _HALVINGS = 100
 _APART = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)  # neighbouring answers
 _KEYS = ["delta", "epsilon"]
+_ROUNDING = 1e-12  # of a cost in closed form
 _SEARCHES = {"unrestricted": ("exact", "sufficient"), "box": ("box", "sufficient-box")}
 
 
@@ -189,3 +200,87 @@ def _measures(table: pd.DataFrame, name: str, search: str) -> pd.DataFrame:
     result["gap"] = sufficient - minimum
     result["excess"] = result["gap"] / minimum
     return result.drop(columns="minimum")
+
+
+class _Bounds(NamedTuple):
+    """Bounds on the limit, and lattice points per unit of the program behind the lower one."""
+
+    lower: float
+    upper: float
+    cells: int
+
+
+def limit(settings: Limit) -> pd.DataFrame:
+    """Cost of each mechanism beside the limit of additive noise.
+
+    Sorted by cost as given, delta, epsilon and mechanism as given. Columns cost, delta, epsilon,
+    lower, upper, cells (of the program behind `lower`), mechanism, value, over_limit (value /
+    lower, the most it can be), over_limit_least (value / upper), noise and status: 'ok', 'infimum'
+    where the family only approaches the value, or why it has none, with NaN for the numbers.
+    """
+    deltas, epsilons = sorted(settings.deltas), sorted(settings.epsilons)
+    pairs = list(product(settings.costs, epsilons))
+    limits = {pair: _limits(*pair, deltas, settings.gap) for pair in counted(pairs, "limits")}
+    rows = []
+    for cost, delta, epsilon in product(settings.costs, deltas, epsilons):
+        bounds = limits[cost, epsilon][delta]
+        here = (cost, delta, epsilon, *bounds)
+        for mechanism in settings.mechanisms:
+            noise, value, status = _mechanism(mechanism, epsilon, delta, cost)
+            over = value / bounds.lower, value / bounds.upper
+            told = "" if noise is None else describe(noise)
+            rows.append((*here, mechanism, value, *over, told, status))
+    columns = ["cost", "delta", "epsilon", "lower", "upper", "cells", "mechanism", "value"]
+    columns += ["over_limit", "over_limit_least", "noise", "status"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _limits(cost: str, epsilon: float, deltas: Sequence[float], gap: float) -> dict[float, _Bounds]:
+    """Bounds for each of some rising deltas.
+
+    The limit falls as delta rises. So the bound below it for one delta holds for every smaller one,
+    and what the best noise with delta = 0, a staircase, costs is a bound above it for every delta.
+    """
+    pure = _cost(_staircase(epsilon, cost), cost) * (1.0 + _ROUNDING)
+    found: dict[float, _Bounds] = {}
+    known = _Bounds(0.0, math.inf, 0)
+    for delta in reversed(deltas):
+        if pure > (1.0 + gap) * known.lower:
+            new = minimum_cost(epsilon, delta, cost=cost, gap=gap)
+            lower, cells = max((new.lower, new.cells), (known.lower, known.cells))
+            known = _Bounds(lower, min(new.upper, pure), cells)
+        else:
+            known = known._replace(upper=pure)
+        found[delta] = known
+    return found
+
+
+def _staircase(epsilon: float, cost: str) -> Staircase:
+    """The best noise with delta = 0."""
+    return Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, 2 if cost == "variance" else 1)))
+
+
+def _mechanism(
+    mechanism: str, epsilon: float, delta: float, cost: str
+) -> tuple[Noise | None, float, str]:
+    """Noise of a family, its cost and how it was had."""
+    if mechanism == "staircase":
+        steps = _staircase(epsilon, cost)
+        return steps, _cost(steps, cost), "ok"
+    noise, status = _calibrated(mechanism, epsilon, delta)
+    return noise, np.nan if noise is None else _cost(noise, cost), status
+
+
+@cache  # one calibration serves both costs
+def _calibrated(mechanism: str, epsilon: float, delta: float) -> tuple[Noise | None, str]:
+    """Noise of a family and 'ok' or 'infimum', or None and why there is none."""
+    try:
+        found = calibrate(mechanism, epsilon=epsilon, delta=delta)
+    except ValueError as refusal:
+        return None, str(refusal)
+    return found.noise, "ok" if found.attained else "infimum"
+
+
+def _cost(noise: Noise, cost: str) -> float:
+    """Variance or mean absolute error of a noise."""
+    return noise.var() if cost == "variance" else noise.mean_abs()

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
+from dpnoise_papers.verify.lattice import profile
 from dpnoise_papers.verify.oracles import densities
 from dpnoise_papers.verify.oracles.gaussian import gaussian_log_delta
-from dpnoise_papers.verify.paths.common import profile
 
 
 @pytest.mark.parametrize("copies", [2, 20, 1000])
