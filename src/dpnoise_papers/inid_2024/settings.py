@@ -216,8 +216,7 @@ class PrivateTraining(Seeded):
         One of them is chosen for each cell, by the mean accuracy of `search` networks each that
         are trained for `search_epochs` with other seeds than the `repetitions` reported.
     chunk : int
-        How many samples of each network are differentiated at once; on a GPU they are always so
-        many, some of which may be padding.
+        How many samples of each network are differentiated at once.
     device, precision : str
         Where, and in which numbers gradients are computed; they are clipped and added in
         float32 and float64 in any case.
