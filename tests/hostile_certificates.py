@@ -1,4 +1,4 @@
-"""Certificates of strangers: every noise kind that the checker knows, with one or two fields at extremes.
+"""Certificates of strangers: noise that the checker knows, with one or two fields at extremes.
 
 Nothing in them need make sense; what is asked of `verify` and the independent checker is an answer
 in bounded time.
