@@ -32,7 +32,7 @@ def _size(draws, *, zero=True):
 def _noise(draws, report, kinds):
     """Return noise with parameters of any size, or None if it is refused."""
     kind = draws.pick(kinds)
-    count = {"Gaussian": 1, "Laplace": 1, "DiscreteGaussian": 1, "Staircase": 3, "Staircase2D": 3}
+    count = {"Gaussian": 1, "Laplace": 1, "DiscreteGaussian": 1, "Staircase": 3}
     values = [_size(draws, zero=False) for _ in range(count.get(kind.__name__, 2))]
     if kind is KNorm:
         values = [draws.pick([1, 2, math.inf]), draws.pick(_COUNTS[:6]), values[0]]

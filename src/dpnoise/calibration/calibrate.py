@@ -41,7 +41,7 @@ from dpnoise.noise.integers import (
     IntegerNoise,
 )
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.privacy.integer_points import read_parts
+from dpnoise.privacy.integer_sets import read_parts
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.sensitivity.base import Sensitivity
 
@@ -95,16 +95,15 @@ def calibrate(
     method : {"exact", "grid", "sufficient"}
         "exact": the least variance found under the exact privacy profile, with a certificate
         proved to be near the minimum. "grid" (flipped Huber and offset symmetric Gaussian
-        noise): the same on a grid of parameters, Algorithm 2 of Muthukrishnan & Kalyani (IEEE
-        TIFS 2023). "sufficient" (flipped Huber noise): under
-        the condition of their Theorem 8.
+        noise, one coordinate): the same on a grid of parameters, Algorithm 2 of Muthukrishnan &
+        Kalyani (IEEE TIFS 2023). "sufficient" (flipped Huber noise): under the condition of their
+        Theorem 8.
     box : ((float, float), (float, float)), optional
         For "grid": the ranges of alpha or theta, and of gamma or rho; ((0.02, 150), (0.02,
         50)) by default, as in the paper.
     resolution : (int, int), optional
         For "grid": how many equidistant values of each; (1500, 500) by default, at most (200000,
-        1000000) for one coordinate and (3000, 3000) for several, where each line takes
-        milliseconds.
+        1000000).
 
     Returns
     -------
@@ -174,7 +173,9 @@ def calibrate(
             budget = Target(float(epsilon), float(delta), float(sensitivity), int(dimension))
             check_request(problems, known, budget, name)
     if name == "grid":
-        check_grid(problems, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
+        check_grid(problems, box, resolution)
+        many = is_integer(dimension) and int(dimension) != 1
+        problems.require(not many, "dimension", "1 for the method 'grid'", dimension)
     else:
         for label, value in (("box", box), ("resolution", resolution)):
             problems.require(value is None, label, "None unless the method is 'grid'", value)

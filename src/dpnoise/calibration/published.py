@@ -9,7 +9,7 @@ here the grid is equidistant.
 At fixed alpha (theta) a larger gamma (rho) is more private and has more variance, so that the grid
 is searched by lines. (The density at each quantile of the noise falls with gamma: the noise grows
 in the dispersive order, and a shift of more dispersed noise is a post-processing of the same shift
-of less dispersed noise, in each coordinate. Section 10 of docs/vector-privacy.md has the proof.)
+of less dispersed noise. Section 10 of docs/vector-privacy.md has the proof.)
 
 **Condition.** Theorem 8. K coordinates get flipped Huber noise FH(alpha, gamma^2) and neighbouring
 answers differ by at most the sensitivity in each, so that Delta_2 = sqrt(K) sensitivity and Delta_1
@@ -42,7 +42,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.calibration.budget import Calibration, certified, delta_to_compare
+from dpnoise.calibration.budget import Calibration, certified
 from dpnoise.calibration.scalar import (
     ShapeFamily,
     flipped_huber_log_delta,
@@ -55,7 +55,7 @@ from dpnoise.noise.grafted import FlippedHuber, OffsetSymmetricGaussian, flipped
 from dpnoise.privacy.gaussian import log_delta_and_slope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -69,9 +69,7 @@ if TYPE_CHECKING:
 
 BOX = (0.02, 150.0), (0.02, 50.0)
 RESOLUTION = 1500, 500
-# What takes seconds, for one coordinate and for several: lines are evaluated together for one
-# coordinate, else one by one.
-MAXIMUM_LINES, MAXIMUM_SCALES = (200_000, 3000), (1_000_000, 3000)
+_MOST = 200_000, 1_000_000  # shapes and scales, which take seconds
 _MINIMUM_LENGTH, _MAXIMUM_LENGTH = 1e-100, 1e100  # of alpha, gamma, theta and rho
 
 
@@ -91,9 +89,7 @@ OFFSET_GAUSSIAN = GridFamily(
 )
 
 
-def check_grid(
-    problems: Problems, box: Box | None, resolution: tuple[int, int] | None, *, many: bool
-) -> None:
+def check_grid(problems: Problems, box: Box | None, resolution: tuple[int, int] | None) -> None:
     """Record what is wrong with the arguments of a grid, None for those of the paper."""
     try:
         (a, b), (c, d) = box if box is not None else BOX
@@ -105,16 +101,14 @@ def check_grid(
     span = f"{_MINIMUM_LENGTH:g} to {_MAXIMUM_LENGTH:g}"
     expected = f"((low, high), (low, high)), numbers that rise, from 0 and from {span}"
     problems.require(good, "box", expected, box)
-    most = MAXIMUM_LINES[many], MAXIMUM_SCALES[many]
     try:
         counts = list(resolution if resolution is not None else RESOLUTION)
         good = len(counts) == 2 and all(
-            is_integer(n) and 2 <= int(n) <= top for n, top in zip(counts, most, strict=True)
+            is_integer(n) and 2 <= int(n) <= top for n, top in zip(counts, _MOST, strict=True)
         )
     except TypeError:
         good = False
-    coordinates = "several coordinates" if many else "one coordinate"
-    expected = f"two whole numbers of at least 2, at most {most!r} for {coordinates}"
+    expected = f"two whole numbers of at least 2, at most {_MOST!r}"
     problems.require(good, "resolution", expected, resolution)
 
 
@@ -135,20 +129,14 @@ def first_private_index(
     return high
 
 
-def _coarse_to_fine(count: int) -> Iterator[int]:
-    """Yield 0 to count - 1, spread over the range from the start."""
-    step = 1 << max(count - 1, 1).bit_length()
-    yield 0
-    # ends: halves an integer
-    while step > 1:
-        yield from range(step // 2, count, step)
-        step //= 2
+def grid_optimum(
+    family: GridFamily, budget: Target, box: Box, resolution: tuple[int, int]
+) -> Calibration:
+    """Private noise of minimum variance on a grid of shape and scale, for delta > 0 and K = 1.
 
-
-def _scalar_search(
-    family: GridFamily, budget: Target, shapes: Array, scales: Array
-) -> tuple[Array, Array]:
-    """The smallest private (shape, scale) of each line, best first, for K = 1."""
+    ValueError if no point of the grid is certified.
+    """
+    shapes, scales = (np.linspace(*ends, n) for ends, n in zip(box, resolution, strict=True))
     unit, target = budget.sensitivity, math.log(budget.delta)
 
     def private(indices: Indices) -> NDArray[np.bool_]:
@@ -157,52 +145,9 @@ def _scalar_search(
 
     first = first_private_index(private, len(shapes), len(scales))
     found = first < len(scales)
-    shapes, scales = shapes[found], scales[first[found]]
-    order = np.argsort(family.variance(shapes, scales))
-    return shapes[order], scales[order]
-
-
-def _vector_search(
-    family: GridFamily, budget: Target, shapes: Array, scales: Array
-) -> tuple[Array, Array]:
-    """The private (shape, scale) of minimum variance, for several coordinates.
-
-    A line is left after one look at the largest scale that would be an improvement.
-    """
-    best, minimum = (np.empty(0), np.empty(0)), math.inf
-    variances = family.variance(shapes[:, None], scales)
-    for k in _coarse_to_fine(len(shapes)):
-        high = int(np.searchsorted(variances[k], minimum)) - 1
-        if high < 0 or not _private(family, budget, shapes[k], scales[high]):
-            continue
-        low = -1
-        # ends: halves an interval of integers
-        while high - low > 1:
-            middle = (low + high) // 2
-            if _private(family, budget, shapes[k], scales[middle]):
-                high = middle
-            else:
-                low = middle
-        best, minimum = (shapes[[k]], scales[[high]]), variances[k, high]
-    return best
-
-
-def _private(family: GridFamily, budget: Target, shape: float, scale: float) -> bool:
-    """Whether noise is certified to keep the budget."""
-    return delta_to_compare(family.make(float(shape), float(scale)), budget) <= budget.delta
-
-
-def grid_optimum(
-    family: GridFamily, budget: Target, box: Box, resolution: tuple[int, int]
-) -> Calibration:
-    """Private noise of minimum variance on a grid of shape and scale, for a positive delta.
-
-    ValueError if no point of the grid is certified to be private.
-    """
-    shapes, scales = (np.linspace(*ends, n) for ends, n in zip(box, resolution, strict=True))
-    search = _scalar_search if budget.dimension == 1 else _vector_search
-    for shape, scale in zip(*search(family, budget, shapes, scales), strict=True):
-        noise = family.make(float(shape), float(scale))
+    points = np.stack([shapes[found], scales[first[found]]], axis=1)
+    for shape, scale in points[np.argsort(family.variance(*points.T))].tolist():
+        noise = family.make(shape, scale)
         delta, account = certified(noise, budget)
         if delta <= budget.delta:
             variance = noise.var()

@@ -29,7 +29,7 @@ from scipy import sparse
 from dpnoise._validation import is_integer
 from dpnoise.joint.base import JointNoise
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
+from dpnoise.joint.vectors import CorrelatedGaussian, KNorm
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import Noise
@@ -70,7 +70,6 @@ OTHER_FAMILIES: dict[str, type] = {
     "correlated-gaussian": CorrelatedGaussian,
     "norm-staircase": NormStaircase,
     "k-norm": KNorm,
-    "staircase-2d": Staircase2D,
 }
 _INDEPENDENT, _BLOCKS, _SUMMED, _SPARSE = "independent", "blocks", "summed", "sparse"
 INFINITY = "infinity"

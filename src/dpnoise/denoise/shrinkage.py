@@ -2,11 +2,9 @@
 
 Since the Gaussian mechanism's sigma is public, its output y = f(x) + N(0, sigma^2 I_d) can be
 shrunk towards zero at no cost in privacy, by an amount computed from y alone (post-processing).
-Stein's unbiased risk estimate (SURE) says what the shrinkage gains.
 
 James-Stein multiplies y by one factor. Soft thresholding sets coordinates below a threshold to zero
-and moves the others towards it; the threshold is the universal one, or chosen by SURE (Donoho &
-Johnstone, JASA 90, 1995).
+and moves the others towards it (Donoho & Johnstone, JASA 90, 1995).
 """
 
 from __future__ import annotations
@@ -74,49 +72,11 @@ def james_stein(y: ArrayLike, sigma: float, *, positive_part: bool = False) -> A
     return (np.maximum(factor, 0.0) if positive_part else factor)[..., None] * data
 
 
-def james_stein_sure(y: ArrayLike, sigma: float) -> Array:
-    """SURE of the plain James-Stein estimate, d sigma^2 - (d - 2)^2 sigma^4 / |y|^2.
-
-    Parameters
-    ----------
-    y, sigma
-        As for `james_stein`; |y| is above 1e-150 sigma.
-
-    Returns
-    -------
-    numpy.ndarray or float, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Stein, "Estimation of the mean of a multivariate normal distribution", Annals of Statistics
-    9, 1981.
-
-    Examples
-    --------
-    >>> float(james_stein_sure([3.0, 4.0, 0.0], 1.0))
-    2.96
-    """
-    problems = Problems("James-Stein")
-    data, scale = vectors(problems, y, 3), standard_deviation(problems, sigma)
-    problems.raise_if_any()
-    length = _norm(data)
-    shortest = float(np.min(length, initial=np.inf))
-    longer = shortest > _MINIMUM_RATIO * scale
-    problems.require(longer, "y", "vectors longer than 1e-150 sigma", shortest)
-    problems.raise_if_any()
-    d, ratio = data.shape[-1], scale / length
-    return (scale * scale * (d - ((d - 2) * ratio) ** 2))[()]
-
-
 def james_stein_bayes_risk(d: int, prior_variance: float, sigma: float) -> float:
     """Bayes risk E |estimate - f|^2 of plain James-Stein for f ~ N(0, w^2 I_d).
 
-    The mean of SURE: |y|^2 is (w^2 + sigma^2) chi^2_d, and E 1 / chi^2_d = 1 / (d - 2), hence
+    The mean of Stein's estimate d sigma^2 - (d - 2)^2 sigma^4 / |y|^2: since |y|^2 is
+    (w^2 + sigma^2) chi^2_d, and E 1 / chi^2_d = 1 / (d - 2), it is
 
         d sigma^2 (1 - (d - 2) / d * sigma^2 / (w^2 + sigma^2)).
 
@@ -206,7 +166,7 @@ def soft_threshold(y: ArrayLike, threshold: ArrayLike) -> Array:
     y : array_like of float, shape (..., d)
         One vector per leading index.
     threshold : array_like of float, shape (...) or a number
-        Non-negative; one per vector, as `sure_threshold` returns them.
+        Non-negative; one per vector.
 
     Returns
     -------
@@ -265,88 +225,6 @@ def universal_threshold(sigma: float, d: int) -> float:
     check_dimension(problems, d, 1)
     problems.raise_if_any()
     return float(sigma) * math.sqrt(2.0 * math.log(d))
-
-
-def soft_threshold_sure(y: ArrayLike, sigma: float, threshold: ArrayLike) -> Array:
-    """SURE of soft thresholding, d sigma^2 - 2 sigma^2 #{|y_i| <= t} + sum min(|y_i|, t)^2.
-
-    Parameters
-    ----------
-    y : array_like of float
-        As for `soft_threshold`.
-    sigma : float
-        Standard deviation of the noise per coordinate, positive.
-    threshold : array_like of float
-        As for `soft_threshold`.
-
-    Returns
-    -------
-    numpy.ndarray or float, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or the shapes do not match.
-
-    References
-    ----------
-    Donoho & Johnstone, JASA 90, 1995.
-
-    Examples
-    --------
-    >>> float(soft_threshold_sure([3.0, -0.5, -2.0], 1.0, 1.0))
-    3.25
-    """
-    problems = Problems("SURE of soft threshold")
-    data, scale = vectors(problems, y), standard_deviation(problems, sigma)
-    level = _levels(problems, data, threshold)
-    problems.raise_if_any()
-    size = np.abs(data)
-    kept = data.shape[-1] - 2 * np.count_nonzero(size <= level, axis=-1)
-    return (scale * scale * kept + np.sum(np.minimum(size, level) ** 2, axis=-1))[()]
-
-
-def sure_threshold(y: ArrayLike, sigma: float) -> Array:
-    """Soft threshold of minimum SURE, exactly.
-
-    Between two neighbouring |y_i| SURE increases with the threshold, so that its minimum lies
-    at one of them, or at 0.
-
-    Parameters
-    ----------
-    y, sigma
-        As for `soft_threshold_sure`.
-
-    Returns
-    -------
-    numpy.ndarray or float, shape (...)
-        Of several minima the largest.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    References
-    ----------
-    Donoho & Johnstone, JASA 90, 1995.
-
-    Examples
-    --------
-    >>> float(sure_threshold([0.1, -0.2, 0.3, 9.0], 1.0))
-    0.3
-    """
-    problems = Problems("SURE threshold")
-    data, scale = vectors(problems, y), standard_deviation(problems, sigma)
-    problems.raise_if_any()
-    d = data.shape[-1]
-    size = np.sort(np.abs(data), axis=-1)
-    levels = np.concatenate([np.zeros_like(size[..., :1]), size], axis=-1)
-    squares = levels * levels
-    count = np.arange(d + 1)  # among equal |y_i| the last one counts them all, with minimum risk
-    risk = np.cumsum(squares, axis=-1) + (d - count) * squares - 2.0 * scale * scale * count
-    last = d - np.argmin(risk[..., ::-1], axis=-1)
-    return np.take_along_axis(levels, last[..., None], axis=-1)[..., 0][()]
 
 
 def _levels(problems: Problems, y: Array, threshold: ArrayLike) -> Array:

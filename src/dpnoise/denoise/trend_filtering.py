@@ -42,8 +42,6 @@ from dpnoise.denoise._checks import LARGEST, check_order, node_signal, standard_
 from dpnoise.denoise.trend_solver import Optimum, TrendProgram, objective, relative_gap, solve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
@@ -149,43 +147,12 @@ def trend_filter(graph: Graph, y: ArrayLike, penalty: float, *, order: int = 0) 
     >>> trend_filter(Graph(2, [(0, 1)]), [4.0, 1.0], 0.5).fitted.round(9)
     array([3.5, 1.5])
     """
-    return trend_path(graph, y, [penalty], order=order)[0]
-
-
-def trend_path(
-    graph: Graph, y: ArrayLike, penalties: Sequence[float] | Array, *, order: int = 0
-) -> list[TrendFit]:
-    """Trend-filtering solutions at several penalties, in the order given.
-
-    Parameters
-    ----------
-    graph, y
-        As for `trend_filter`, which raises the same errors.
-    penalties : sequence of float
-        Non-negative.
-    order : int
-        0, 1 or 2.
-
-    Returns
-    -------
-    list of TrendFit
-
-    Examples
-    --------
-    >>> from dpnoise.denoise.graph import Graph
-    >>> path = trend_path(Graph(2, [(0, 1)]), [4.0, 1.0], [0.0, 2.0])
-    >>> [fit.degrees_of_freedom for fit in path]
-    [2, 1]
-    """
     problems = Problems("trend filtering")
     signal = node_signal(problems, graph.nodes, y)
-    for penalty in penalties:
-        problems.number("penalty", penalty, low=0.0, high=LARGEST)
+    problems.number("penalty", penalty, low=0.0, high=LARGEST)
     check_order(problems, order)
     problems.raise_if_any()
-    trend = Trend(graph, signal, order)
-    fits = {penalty: trend.fit(penalty) for penalty in {float(p) for p in penalties}}
-    return [fits[float(p)] for p in penalties]
+    return Trend(graph, signal, order).fit(float(penalty))
 
 
 class Trend:
@@ -207,58 +174,36 @@ class Trend:
 
     def fit(self, penalty: float) -> TrendFit:
         """Solution at a penalty, finite and non-negative; ArithmeticError as for `trend_filter`."""
-        rows, nodes = self._difference.shape
+        order, difference, centred = self._order, self._difference, self._centred
+        rows, nodes = difference.shape
         if penalty == 0.0:
             every = np.ones(rows, dtype=bool)
-            optimum = Optimum(self._centred, np.zeros(rows), every, settled=True)
+            optimum = Optimum(centred, np.zeros(rows), every, settled=True)
         elif penalty >= self.flat:
             none = np.zeros(rows, dtype=bool)
             optimum = Optimum(np.zeros(nodes), self._flat_dual, none, settled=True)
         else:
-            given = self._graph, self._order, self._difference, self._centred
-            optimum = solve(*given, penalty, self._program)
-        return _certified(
-            self._graph,
-            self._order,
-            self._difference,
-            self._centred,
-            self._mean,
-            penalty,
-            optimum,
+            optimum = solve(self._graph, order, difference, centred, penalty, self._program)
+        gap = relative_gap(difference, centred, penalty, optimum.fitted, optimum.dual)
+        if not gap <= LARGEST_GAP:
+            message = (
+                f"trend filtering: relative dual gap {gap:.2g} exceeds {LARGEST_GAP:g} "
+                f"at order={order!r}, penalty={penalty!r}"
+            )
+            raise ArithmeticError(message)
+        harmonic = max(int(np.count_nonzero(optimum.active)), 1)
+        freedom = harmonic if order == 1 else self._graph.components(~optimum.active)[0]
+        return TrendFit(
+            penalty=penalty,
+            order=order,
+            fitted=optimum.fitted + self._mean,
+            dual=optimum.dual,
+            degrees_of_freedom=freedom,
+            settled=optimum.settled,
+            gap=gap,
+            objective=objective(difference, centred, penalty, optimum.fitted),
+            residual=float(np.sum((centred - optimum.fitted) ** 2)),
         )
-
-
-def _certified(  # noqa: PLR0917
-    graph: Graph,
-    order: int,
-    difference: sparse.csr_array,
-    centred: Array,
-    mean: float,
-    penalty: float,
-    optimum: Optimum,
-) -> TrendFit:
-    """Solution for data `centred` + `mean`, refused if its dual gap is too large."""
-    gap = relative_gap(difference, centred, penalty, optimum.fitted, optimum.dual)
-    if not gap <= LARGEST_GAP:
-        message = (
-            f"trend filtering: relative dual gap {gap:.2g} exceeds {LARGEST_GAP:g} "
-            f"at order={order!r}, penalty={penalty!r}"
-        )
-        raise ArithmeticError(message)
-    active = optimum.active
-    harmonic = max(int(np.count_nonzero(active)), 1)
-    freedom = harmonic if order == 1 else graph.components(~active)[0]
-    return TrendFit(
-        penalty=penalty,
-        order=order,
-        fitted=optimum.fitted + mean,
-        dual=optimum.dual,
-        degrees_of_freedom=freedom,
-        settled=optimum.settled,
-        gap=gap,
-        objective=objective(difference, centred, penalty, optimum.fitted),
-        residual=float(np.sum((centred - optimum.fitted) ** 2)),
-    )
 
 
 class TrendChoice(NamedTuple):
@@ -279,7 +224,6 @@ def choose_by_sure(
     sigma: float,
     *,
     order: int = 0,
-    penalties: Sequence[float] | None = None,
 ) -> TrendChoice:
     """Trend-filtering solution of minimum SURE.
 
@@ -292,14 +236,13 @@ def choose_by_sure(
         Positive.
     order : int
         0, 1 or 2.
-    penalties : sequence of float, optional
-        What to choose from. By default a grid from where no datum moves by more than
-        sigma / 10 to where the solution is flat, without penalties so large that their
-        residual alone loses, refined around the best.
 
     Returns
     -------
     TrendChoice
+        From a grid of penalties from where no datum moves by more than sigma / 10 to where the
+        solution is flat, without penalties so large that their residual alone loses, refined
+        around the best.
 
     Raises
     ------
@@ -325,12 +268,7 @@ def choose_by_sure(
     signal = node_signal(problems, graph.nodes, y)
     check_order(problems, order)
     standard_deviation(problems, sigma)
-    if penalties is not None:
-        problems.require(len(penalties) > 0, "penalties", "at least one", penalties)
     problems.raise_if_any()
-    if penalties is not None:
-        given = {fit.penalty: fit for fit in trend_path(graph, y, penalties, order=order)}
-        return _choice(given, sigma)
     # a datum moves by (D'u)_i, at most lambda times a column sum of |D|
     columns = abs(difference_operator(graph, order)).sum(axis=0)
     smallest = 0.1 * sigma / float(np.max(columns))
@@ -375,48 +313,6 @@ def _choice(fits: dict[float, TrendFit], sigma: float) -> TrendChoice:
     )
 
 
-def largest_penalty(graph: Graph, y: ArrayLike, *, order: int = 0) -> float:
-    """Minimum penalty at which the trend-filtering solution is the mean of y everywhere.
-
-    It is the minimum of |u|_inf over the u with D'u = y - mean. For order 0, where u is a flow, a
-    linear program finds it. For order 1 u solves the Laplace equation up to a constant, and the
-    best constant puts its midrange at 0. Order 2 is order 0 with that solution as data.
-
-    Parameters
-    ----------
-    graph : Graph
-    y : array_like of float, shape (n,)
-        The noisy data, one number for each node.
-    order : int
-        0, 1 or 2.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If `y` or `order` is not as required.
-    ArithmeticError
-        If the linear program was not solved.
-
-    Examples
-    --------
-    >>> from dpnoise.denoise.graph import Graph
-    >>> largest_penalty(Graph(2, [(0, 1)]), [4.0, 1.0])
-    1.5
-    """
-    problems = Problems("trend filtering")
-    signal = node_signal(problems, graph.nodes, y)
-    check_order(problems, order)
-    problems.raise_if_any()
-    centred = signal - float(np.mean(signal))
-    if order == 1:
-        return flat_penalty(graph, centred, 1)[0]
-    return _minimum_flow(graph, centred if order == 0 else _potential(graph, centred))
-
-
 def flat_penalty(graph: Graph, centred: Array, order: int) -> tuple[float, Array]:
     """Penalty from which on the solution is flat for data of mean 0, and a dual u that proves it.
 
@@ -440,23 +336,3 @@ def _potential(graph: Graph, supply: Array) -> Array:
     for _ in range(2):  # the second solve refines the first
         potential[1:] += graph.grounded.solve((supply - graph.laplacian @ potential)[1:])
     return potential - np.mean(potential)
-
-
-def _minimum_flow(graph: Graph, supply: Array) -> float:
-    """Minimum of |u|_inf over the flows u with D_1'u = supply."""
-    from scipy.optimize import linprog  # noqa: PLC0415  # a tenth of a second
-
-    edges = len(graph.edges)
-    # u = t w, |w| <= 1: the largest share s = 1 / t of the supply that unit edges can carry
-    scale = float(np.max(np.abs(supply)))
-    if scale == 0.0:
-        return 0.0
-    demand = sparse.csc_array(-(supply / scale)[:, None])
-    balance = sparse.hstack([graph.incidence.T, demand], format="csc")
-    cost = np.append(np.zeros(edges), -1.0)
-    bounds = [(-1.0, 1.0)] * edges + [(0.0, None)]
-    # ends: raises unless solved
-    answer = linprog(cost, A_eq=balance, b_eq=np.zeros(graph.nodes), bounds=bounds, method="highs")
-    if not answer.success or answer.x is None:
-        raise ArithmeticError(f"largest penalty: {answer.message}")
-    return scale / float(answer.x[-1])

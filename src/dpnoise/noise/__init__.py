@@ -1,7 +1,7 @@
 """The noise distributions, with the methods of `scipy.stats`.
 
 `FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These
-and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same methods where they make
+and noise of dependent coordinates (`KNorm`) have the same methods where they make
 sense. The library itself imports the modules, not this list of public names.
 """
 
@@ -29,15 +29,15 @@ from dpnoise.noise.stepwise import (
 )
 
 if TYPE_CHECKING:
-    from dpnoise.joint.vectors import KNorm, Staircase2D
+    from dpnoise.joint.vectors import KNorm
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    """`KNorm` and `Staircase2D`, found on first use: joint noise imports this package."""
-    if name in {"KNorm", "Staircase2D"}:
-        from dpnoise.joint import vectors  # noqa: PLC0415  (above this package, see pyproject.toml)
+    """`KNorm`, found on first use: joint noise imports this package."""
+    if name == "KNorm":
+        from dpnoise.joint.vectors import KNorm  # noqa: PLC0415  (above, see pyproject.toml)
 
-        return getattr(vectors, name)
+        return KNorm
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)
 
@@ -57,7 +57,6 @@ __all__ = [
     "Noise",
     "OffsetSymmetricGaussian",
     "Staircase",
-    "Staircase2D",
     "Subbotin",
     "TruncatedLaplace",
     "flipped_huber_variance",

@@ -47,7 +47,7 @@ from flint import arb, ctx
 from scipy import special
 
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.joint.vectors import CorrelatedGaussian, Staircase2D
+from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.releases.points import (
     Balls,
     Doubles,
@@ -328,15 +328,14 @@ class _Column:
 
 def rounded_vectors(values: Array, noise: Any, step: Array, entropy: Entropy) -> Array:  # noqa: ANN401
     """Multiples of `step`, shape (K,), next to values + X; shape (rows, K)."""
-    joint = noise.in_its_ball if isinstance(noise, Staircase2D) else noise
     found = np.empty(values.shape)
     rows = max(1, _ENTRIES // values.shape[1])
     for first in range(0, values.shape[0], rows):
         some = values[first : first + rows]
-        for points in _drawn(joint, some.shape[0], entropy):
-            part = _rounded(some[points.rows], joint, points, step, entropy)
+        for points in _drawn(noise, some.shape[0], entropy):
+            part = _rounded(some[points.rows], noise, points, step, entropy)
             found[first + points.rows] = part
-    return np.where(joint.ball.box > 0.0, found, values)
+    return np.where(noise.ball.box > 0.0, found, values)
 
 
 def _drawn(noise: Any, count: int, entropy: Entropy) -> Iterable[Points]:  # noqa: ANN401

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.joint.vectors import CorrelatedGaussian, KNorm, Staircase2D
+from dpnoise.joint.vectors import CorrelatedGaussian, KNorm
 from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
@@ -36,7 +36,7 @@ _FINENESS = 2**10  # steps of the grid in the mean size of the noise
 _FINEST = 2.0**-40  # of the mean size
 _MOST_STEPS = 2.0**52  # of the grid in a value: half a step has a double
 _SMALLEST, _LARGEST = 1e-290, 1e290  # mean sizes
-_JOINT = (KNorm, Staircase2D, RadialNoise, NormStaircase, CorrelatedGaussian)
+_JOINT = (KNorm, RadialNoise, NormStaircase, CorrelatedGaussian)
 _EXPECTED = (
     "noise with an exact sampler (the families of dpnoise.noise, lists of them, or the noise that "
     "best and calibrate_joint find)"

@@ -1,22 +1,19 @@
 """Trend filtering: closed forms, certificates, degrees of freedom, penalties, and refusals.
 
-Penalty by SURE: the minimum over what was tried, and near the true optimum. The largest useful
-penalty against a linear program in general form.
+Penalty by SURE: the minimum over what was tried, and near the true optimum.
 """
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from city_maps import street_graph
 from dpnoise.denoise import trend_filtering
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import (
+    Trend,
     choose_by_sure,
     difference_operator,
-    largest_penalty,
     trend_filter,
-    trend_path,
 )
 from dpnoise.denoise.trend_solver import Optimum
 
@@ -50,7 +47,7 @@ def test_the_operators_are_those_of_the_paper(order):
 @pytest.mark.parametrize("fraction", [1e-5, 1e-3, 0.03, 0.3, 0.999, 1.001, 50.0])
 def test_first_order_conditions_hold(order, fraction):
     """D'u = y - b, |u| <= lambda, and u = lambda sign(D b) where D b is not zero."""
-    penalty = fraction * largest_penalty(CITY, NOISE, order=order)
+    penalty = fraction * Trend(CITY, NOISE, order).flat
     fit = trend_filter(CITY, NOISE, penalty, order=order)
     D = difference_operator(CITY, order)
     assert np.max(np.abs(NOISE - D.T @ fit.dual - fit.fitted)) < 1e-9
@@ -69,7 +66,7 @@ def test_first_order_conditions_hold(order, fraction):
 def test_degrees_of_freedom_are_the_divergence_and_the_nullity(order, fraction):
     """Tibshirani & Taylor 2012, Theorem 3: at almost all y the trace of db/dy."""
     noise = NOISE[: TOWN.nodes]
-    penalty = fraction * largest_penalty(TOWN, noise, order=order)
+    penalty = fraction * Trend(TOWN, noise, order).flat
     fit = trend_filter(TOWN, noise, penalty, order=order)
     D = difference_operator(TOWN, order).toarray()
     still = np.abs(D @ fit.fitted) < 1e-9
@@ -98,24 +95,10 @@ def test_sure_is_unbiased(order):
 
 
 @orders
-def test_a_path_is_its_solutions_in_the_order_given(order):
-    penalties = [0.2, 0.0, 3.0, 0.2, 0.7]
-    path = trend_path(CITY, NOISE, penalties, order=order)
-    assert [fit.penalty for fit in path] == penalties
-    for fit in path:
-        alone = trend_filter(CITY, NOISE, fit.penalty, order=order)
-        assert fit.fitted == pytest.approx(alone.fitted, abs=1e-9)
-        assert fit.degrees_of_freedom == alone.degrees_of_freedom
-    assert np.array_equal(path[1].fitted, (NOISE - np.mean(NOISE)) + np.mean(NOISE))
-    assert path[1].degrees_of_freedom == CITY.nodes
-
-
-@orders
 def test_constant_data_stay_as_they_are(order):
     fit = trend_filter(CITY, np.full(CITY.nodes, 7.0), 2.0, order=order)
     assert np.all(fit.fitted == 7.0)
     assert (fit.degrees_of_freedom, fit.gap, fit.error_bound) == (1, 0.0, 0.0)
-    assert largest_penalty(CITY, np.full(CITY.nodes, 7.0), order=order) == 0.0
 
 
 def test_a_solution_that_cannot_be_certified_is_refused(monkeypatch):
@@ -149,24 +132,14 @@ def test_every_problem_is_named(y, penalty, order, words):
 
 
 @orders
-def test_the_largest_penalty_is_that_of_a_linear_program(order):
-    D, m = difference_operator(CITY, order).toarray(), difference_operator(CITY, order).shape[0]
-    box = np.block([[np.eye(m), -np.ones((m, 1))], [-np.eye(m), -np.ones((m, 1))]])
-    program = optimize.linprog(
-        np.eye(m + 1)[m],
-        A_ub=box,
-        b_ub=np.zeros(2 * m),
-        A_eq=np.hstack([D.T, np.zeros((CITY.nodes, 1))]),
-        b_eq=NOISE - np.mean(NOISE),
-        bounds=(None, None),
-    )
-    largest = largest_penalty(CITY, NOISE, order=order)
-    assert largest == pytest.approx(program.fun, rel=1e-6)
-    below, at = trend_path(CITY, NOISE, [largest * (1 - 1e-4), largest * (1 + 1e-4)], order=order)
-    assert at.settled
-    assert below.settled
-    assert at.degrees_of_freedom == 1 < below.degrees_of_freedom
-    assert at.fitted == pytest.approx(np.full(CITY.nodes, np.mean(NOISE)))
+def test_the_solution_is_the_mean_from_the_flat_penalty_on(order):
+    flat = Trend(CITY, NOISE, order).flat
+    beyond = trend_filter(CITY, NOISE, flat, order=order)
+    assert beyond.degrees_of_freedom == 1
+    assert beyond.fitted == pytest.approx(np.full(CITY.nodes, np.mean(NOISE)))
+    none = trend_filter(CITY, NOISE, 0.0, order=order)
+    assert np.array_equal(none.fitted, (NOISE - np.mean(NOISE)) + np.mean(NOISE))
+    assert none.degrees_of_freedom == CITY.nodes
 
 
 LARGE, PLACES = street_graph(40, 12, np.random.default_rng(0))
@@ -177,10 +150,8 @@ TRUTH = np.where(PLACES[:, 1] > np.median(PLACES[:, 1]), 6.0, 0.0) + (PLACES[:, 
 def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
     y = TRUTH + 2.0 * np.random.default_rng(1).normal(size=TRUTH.size)
     choice = choose_by_sure(LARGE, y, 2.0, order=order)
-    losses = [
-        np.sum((fit.fitted - TRUTH) ** 2)
-        for fit in trend_path(LARGE, y, choice.penalties, order=order)
-    ]
+    trend = Trend(LARGE, y, order)
+    losses = [np.sum((trend.fit(p).fitted - TRUTH) ** 2) for p in choice.penalties.tolist()]
     loss = np.sum((choice.fit.fitted - TRUTH) ** 2)
     assert loss < 1.3 * min(losses)
     assert loss < 0.4 * np.sum((y - TRUTH) ** 2)
@@ -191,9 +162,5 @@ def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
 
 
 def test_refusals_of_a_choice():
-    with pytest.raises(ValueError, match=r"sigma: .*got 0; penalties: expected at least one"):
-        choose_by_sure(LARGE, TRUTH, 0, penalties=[])
-    with pytest.raises(ValueError, match=r"penalty: .*-1.0; penalty: .*nan"):
-        choose_by_sure(LARGE, TRUTH, 1.0, penalties=[-1.0, float("nan")])
     with pytest.raises(ValueError, match=r"y: .*order: .*got 3; sigma: .*-1"):
         choose_by_sure(LARGE, TRUTH[1:], -1.0, order=3)

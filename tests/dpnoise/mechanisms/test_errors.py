@@ -100,18 +100,6 @@ def test_weights_of_the_largest_error_count_and_are_refused_for_the_norm():
     assert best(flat, epsilon=1.0, error="max").ratio >= 1.0
 
 
-def test_tables_show_the_error_that_was_asked_for():
-    table = compare(LInf(1.0, of=2), epsilon=1.0, error="max", exhaustive=False)
-    text = repr(table)
-    assert "largest" in text.splitlines()[1]
-    assert "no noise for this set has an expected largest error below" in text
-    assert "the first row is optimal" in text
-    assert "optimal" in repr(table[0])
-    frame = table.to_frame()
-    assert list(frame["mean_largest"]) == [row.mean_largest for row in table]
-    assert "optimal" not in repr(compare(LInf(1.0, of=2), epsilon=1.0, exhaustive=False))
-
-
 def test_the_norm_of_noise_for_another_norm_is_estimated():
     ball = AtMost(2, of=4)
     noise = best(LInf(1.0, of=4), epsilon=1.0).noise

@@ -10,7 +10,7 @@ from scipy import stats
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
-from dpnoise.noise import KNorm, Staircase2D
+from dpnoise.noise import KNorm
 from dpnoise.releases import continuous as vectors
 from dpnoise.sensitivity.spheroid import Spheroid
 from exact_release import entropy, seeded
@@ -40,7 +40,7 @@ CORRELATED = [
     CorrelatedGaussian(Ellipsoid([[1.0, 1.0, 0.0], [1.0, -2.0, 3.0], [0.0, 0.0, 5.0]]), 2.0),
 ]
 NORMS = [KNorm(math.inf, 3, 2.0), KNorm(2.0, 4, 0.1), KNorm(1.0, 2, 1.0)]
-STAIRS = [NormStaircase(Box([1.0, 3.0]), 3.0, 0.4), Staircase2D(1.0, 1.5, 0.4)]
+STAIRS = [NormStaircase(Box([1.0, 3.0]), 3.0, 0.4), NormStaircase(L1(1.5, of=2), 1.0, 0.4)]
 ALL = [*RADIAL, *STAIRS, *CORRELATED, *NORMS]
 
 

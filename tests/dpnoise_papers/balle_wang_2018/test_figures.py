@@ -28,7 +28,7 @@ EPSILONS, DELTAS = [0.01, 0.1, 1.0], [1e-8, 1e-4]
 SCALES = {"cgm": 2.0, "agm": 1.0, "laplace": 3.0, "agm-js": 0.5, "agm-js-plus": 0.4,
           "agm-th": 0.7, "zero": 0.6}  # fmt: skip
 DIMENSIONS = [4, 64, 1024]
-CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)
+CITY = CityCounts(events_per_cab=5, passengers_per_trip=1.6)
 METHODS = ["analytic", "flat", "wavelets", "trend-filtering-0"]
 BUDGET = {"seed": 3, "delta": 1e-6, "repetitions": 2, "methods": METHODS}
 ERRORS = HeatMapErrors(hours=(0, 8), epsilons=(0.5, 2.0), **BUDGET)

@@ -17,7 +17,7 @@ from dpnoise_papers.balle_wang_2018.heat_maps import (
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
 from dpnoise_papers.data.city import City, Hour, Tally
 
-CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)
+CITY = CityCounts(events_per_cab=5, passengers_per_trip=1.6)
 METHODS = get_args(Denoising)
 FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
 

@@ -30,7 +30,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.noise import IndependentNoise
-from dpnoise.noise import KNorm, Staircase2D
+from dpnoise.noise import KNorm
 
 DELTA = 1e-6
 
@@ -143,8 +143,8 @@ def test_failures_add_to_delta():
         (KNorm(1, 7, 5.0), 1.5, Laplace(5.0), 1.5),
         (KNorm(math.inf, 1, 5.0), 1.5, Laplace(5.0), 1.5),
         (KNorm(2, 1, 5.0), 1.5, Laplace(5.0), 1.5),
-        (Staircase2D(0.3, 1.0, 0.2), 1.0, Staircase(0.3, 1.0, 0.5), 1.0),
-        (Staircase2D(0.15, 1.0, 0.2), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
+        (NormStaircase(L1(1.0, of=2), 0.3, 0.2), 1.0, Staircase(0.3, 1.0, 0.5), 1.0),
+        (NormStaircase(L1(1.0, of=2), 0.15, 0.2), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
     ],
 )
 def test_noise_of_vectors(noise, size, same, per):

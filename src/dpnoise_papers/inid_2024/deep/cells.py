@@ -1,46 +1,55 @@
-"""Training of the cells of Table IV of inid-2024: a search of the learning rate, then networks.
+"""Cells of Table IV of inid-2024: a search of the learning rate, then networks; visits to a GPU.
 
 A cell of the table is a budget and a scheme. One more cell, 'none', has neither clipping nor noise.
-The grid of learning rates is the same for all cells (`deep.run`).
+The grid of learning rates is the same for all cells. The table has the accuracy of each cell.
 
-The table has the accuracy of each cell.
+A visit trains as many cells as a number of minutes allows, one after another in the order of the
+table. Checkpoints have what was done, of a finished cell its records alone; the next visit goes on
+from them, and `make deep_cifar10` makes the tables of what is finished, with no GPU.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.inid_2024.deep.accounting import noise_unit
+from dpnoise_papers.config import load
+from dpnoise_papers.data.copies import check_mirror
+from dpnoise_papers.data.images import load_images
 from dpnoise_papers.inid_2024.deep.network import parameter_groups, residual_network
-from dpnoise_papers.inid_2024.deep.records import EPOCH_COLUMNS, GROUP_COLUMNS
+from dpnoise_papers.inid_2024.deep.noise import flat_clips, group_scales, noise_unit
 from dpnoise_papers.inid_2024.deep.run import (
+    EPOCH_COLUMNS,
+    DivergedError,
+    OutOfTimeError,
     Run,
+    TimeLimit,
     best_rate,
     cifar10,
     digits,
     report_trials,
     search_trials,
 )
-from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
-from dpnoise_papers.inid_2024.deep.training import NoDeviceError, train
+from dpnoise_papers.inid_2024.deep.training import NoDeviceError, check_device, train
 
 if TYPE_CHECKING:
-    from dpnoise_papers.data.images import ImageSet
-    from dpnoise_papers.inid_2024.deep.records import Trained
-    from dpnoise_papers.inid_2024.deep.run import Images, TimeLimit, Trial
-    from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.learning_settings import Cell, PrivateTraining
+    from collections.abc import Callable, Sequence
 
+    from dpnoise_papers.data.images import ImageSet
+    from dpnoise_papers.inid_2024.deep.noise import Noise
+    from dpnoise_papers.inid_2024.deep.run import Images, Trained, Trial
+    from dpnoise_papers.inid_2024.settings import Cell, PrivateTraining
+
+    Say = Callable[[str], None]
 
 _NO_CLIP = 1e4  # which no gradient of the unclipped cell reached; its column `clipped` says so
 CELL = ["noise", "delta", "epsilon", "scheme"]
 RUN_COLUMNS = [*CELL, "data_note", "phase", "repetition", *EPOCH_COLUMNS[1:]]
-GROUPS_COLUMNS = [*CELL, *GROUP_COLUMNS[2:]]
 
 
 def cell_run(
@@ -73,11 +82,10 @@ def cell_run(
     """
     _, channels, _, _ = data.train.shape
     model = residual_network(settings.network, channels, int(data.train_labels.max()) + 1)
-    sizes = [group.size for group in parameter_groups(model, settings.groups)]
+    sizes = [group.size for group in parameter_groups(model)]
     noise, whole, clips, scales = cell_noise(settings, settings.cells[part], sizes)
     return Run(
         network=settings.network,
-        groups=settings.groups,
         whole=whole,
         noise=noise,
         clips=clips,
@@ -128,35 +136,28 @@ def cell_noise(
     return noise, whole, tuple(clips.tolist()), tuple(scales.tolist())
 
 
-def no_rows() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both tables of a cell that was not trained."""
-    return pd.DataFrame(columns=RUN_COLUMNS), pd.DataFrame(columns=GROUPS_COLUMNS)
-
-
-def digits_cell(settings: PrivateTraining, *, part: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def digits_cell(settings: PrivateTraining, *, part: str) -> pd.DataFrame:
     """Training of one cell on the digits of scikit-learn; `part` is one of `settings.cells`."""
     return train_cell(settings, digits(), part)
 
 
-def cifar10_cell(
-    settings: PrivateTraining, data: ImageSet | None, *, part: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def cifar10_cell(settings: PrivateTraining, data: ImageSet | None, *, part: str) -> pd.DataFrame:
     """Training of one cell on CIFAR-10.
 
     No rows without the data, nor without the device of a cell that its checkpoints do not show as
     finished.
     """
     if data is None:
-        return no_rows()
+        return pd.DataFrame(columns=RUN_COLUMNS)
     try:
         return train_cell(settings, cifar10(data), part)
     except NoDeviceError:
-        return no_rows()
+        return pd.DataFrame(columns=RUN_COLUMNS)
 
 
 def train_cell(
     settings: PrivateTraining, data: Images, part: str, limit: TimeLimit | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> pd.DataFrame:
     """Search of the learning rate and training of one cell of Table IV.
 
     Parameters
@@ -172,11 +173,9 @@ def train_cell(
 
     Returns
     -------
-    runs : pandas.DataFrame
+    pandas.DataFrame
         `RUN_COLUMNS`: each epoch of each network, of the phases 'search' and 'report'; `data_note`
         is what is not as in the original data.
-    groups : pandas.DataFrame
-        `GROUPS_COLUMNS`: each epoch and group, means over the reported networks.
 
     Raises
     ------
@@ -201,11 +200,9 @@ def train_cell(
     runs = pd.concat([search.epochs, report.epochs], ignore_index=True)
     stream = runs.pop("stream").str.split("/")
     about["data_note"] = data.note
-    runs = runs.assign(phase=stream.str[0], repetition=stream.str[1].astype(int), **about)
-    values = ["norm", "clipped", "signal", "noise_norm"]
-    keys = ["epoch", "group", "size", "threshold", "scale"]
-    groups = report.groups.groupby(keys, sort=False, as_index=False)[values].mean()
-    return runs[RUN_COLUMNS], groups.assign(**about)[GROUPS_COLUMNS]
+    return runs.assign(phase=stream.str[0], repetition=stream.str[1].astype(int), **about)[
+        RUN_COLUMNS
+    ]
 
 
 def _trained(
@@ -227,7 +224,7 @@ def _trained(
 
 SUMMARY_COLUMNS = [
     *CELL, "data_note", "repetitions", "learning_rate", "edge", "accuracy", "accuracy_se",
-    "accuracy_sd", "lowest", "highest", "train_loss", "clipped", "signal", "noise_norm",
+    "accuracy_sd", "lowest", "highest", "train_loss", "clipped",
 ]  # fmt: skip
 OPEN_COLUMNS = [*SUMMARY_COLUMNS, "untried", "accuracy_least", "accuracy_greatest"]
 UNTRIED = "other grids of learning rates, groups of parameters and normalisation of the network"
@@ -248,8 +245,8 @@ def table_4_trained(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -
     pandas.DataFrame
         Columns noise, delta, epsilon, scheme, data_note (what is not as in the original data),
         repetitions, learning_rate, edge (which end of the grid it is, if one), accuracy (mean, %),
-        accuracy_se, accuracy_sd, lowest, highest, train_loss, clipped, signal and noise_norm (means
-        over the networks in the last epoch). No rows of a cell that was not trained.
+        accuracy_se, accuracy_sd, lowest, highest, train_loss and clipped (means over the networks
+        in the last epoch). No rows of a cell that was not trained.
     """
     rows = []
     grid = sorted(settings.learning_rates)
@@ -274,7 +271,7 @@ def table_4_trained(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -
                 "lowest": accuracy.min(),
                 "highest": accuracy.max(),
             }
-            | last[["train_loss", "clipped", "signal", "noise_norm"]].mean().to_dict()
+            | last[["train_loss", "clipped"]].mean().to_dict()
         )
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
@@ -307,7 +304,96 @@ def table_4_printed(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -
     return table
 
 
-def groups_of_cells(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Gradients and noise by group in the last epoch of every cell."""
-    last = [table[table["epoch"] == table["epoch"].max()] for table in parts.values() if len(table)]
-    return pd.concat(last, ignore_index=True) if last else pd.DataFrame(columns=GROUPS_COLUMNS)
+def gpu_visit(minutes: float, files: Sequence[str], began: float, say: Say) -> int:
+    """Training of Table IV on CIFAR-10 for some minutes.
+
+    Parameters
+    ----------
+    minutes : float
+        How long it may last.
+    files : sequence of str
+        Config files over config.yaml.
+    began : float
+        When, by `time.monotonic`.
+    say : callable
+        Takes each line of the report.
+
+    Returns
+    -------
+    int
+        Exit code: 1 if a cell diverged, else 0, also where cells are left.
+
+    Raises
+    ------
+    ValueError
+        If the minutes or the settings are wrong, or a checkpoint is of others.
+    NoDeviceError
+        If there is no such device.
+    DatasetUnavailable
+        If no copy of the images can be had.
+    """
+    if not 0 < minutes < math.inf:
+        raise ValueError(f"minutes: expected a positive number, got {minutes:g}")
+    limit = TimeLimit(began + 60.0 * minutes - time.monotonic())
+    config = load("config.yaml", *files)
+    settings = config.inid_2024.table_4_cifar10
+    if settings.checkpoints is None:
+        raise ValueError("table_4_cifar10.checkpoints: expected a folder, got none")
+    check_device(settings.device)
+    check_mirror()
+    where = {name: getattr(config.data, name) for name in ("cache", "source", "offline")}
+    images, source = load_images("cifar10", **where)
+    say(f"images: {source}{': ' + images.note if images.note else ''}")
+    return visit(settings, cifar10(images), limit, say)
+
+
+def visit(settings: PrivateTraining, data: Images, limit: TimeLimit, say: Say) -> int:
+    """Training of cells until time runs out.
+
+    Parameters
+    ----------
+    settings : PrivateTraining
+        With a folder for checkpoints.
+    data : Images
+        What is learnt.
+    limit : TimeLimit
+        When to stop.
+    say : callable
+        Takes each line of the report: one for each cell, and a last one.
+
+    Returns
+    -------
+    int
+        Exit code: 1 if a cell diverged, else 0.
+
+    Raises
+    ------
+    ValueError
+        If a checkpoint is damaged or of other settings, data or device.
+    """
+    finished, diverged, note = 0, 0, f" ({data.note})" if data.note else ""
+    for part in settings.cells:
+        began = limit.clock()
+        try:
+            runs = train_cell(settings, data, part, limit)
+        except DivergedError as error:
+            diverged += 1
+            say(f"{part}: {error}")
+            continue
+        except OutOfTimeError:
+            say(f"{part}: stopped")
+            break
+        finished += 1
+        others = dict.fromkeys(settings.cells, runs[:0])
+        row = table_4_trained(settings, others | {part: runs}).iloc[0]
+        say(
+            f"{part}: accuracy {row['accuracy']:.2f} %{note}, standard error "
+            f"{row['accuracy_se']:.2f}, learning rate {row['learning_rate']:g}; "
+            f"{limit.clock() - began:.0f} s of this visit"
+        )
+    left = len(settings.cells) - finished - diverged
+    say(
+        f"{finished} of {len(settings.cells)} cells finished, {diverged} diverged, {left} left"
+        f"{' (the same command goes on)' if left else ''}; checkpoints in {settings.checkpoints}"
+    )
+    return 1 if diverged else 0
