@@ -192,11 +192,6 @@ def test_printed_errors_stand_below_ours_and_our_own_maps_behind(tables):
     assert [axes.get_title().endswith("*") for axes in rows] == [False] * 4 + [True]
 
 
-def test_lightness_tells_the_count_in_print():
-    red, green, blue, _ = figures._SHADES(np.linspace(0, 1, 64)).T
-    assert np.all(np.diff(0.2126 * red + 0.7152 * green + 0.0722 * blue) < 0)
-
-
 def test_upright_turns_without_stretching():
     rng = np.random.default_rng(1)
     angle = np.radians(29)
