@@ -13,7 +13,6 @@ from dpnoise_papers.balle_wang_2018.figures import (
     gain_by_epsilon,
     histogram_curves,
     mean_curves,
-    published_algorithm,
 )
 from dpnoise_papers.balle_wang_2018.heat_maps import heat_map_errors, heat_maps
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
@@ -77,22 +76,6 @@ def test_gains_have_a_line_per_value_and_two_guides(table, draw, by, words):
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[: len(words)] == words
     assert texts[len(words) :] == ["printed: at least 1.4 (Section 5.1), 1.5 (abstract)"]
-
-
-def test_the_map_colours_by_outcome():
-    cases = ((1e-9, (1.5, np.nan, -4.0)), (1e-3, (0.0, 0.0, 0.2)))
-    rows = [(stop, e, d, r) for stop in ("argument", "delta") for d, ratios in cases
-            for e, r in zip(EPSILONS, ratios, strict=True)]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["stop", "epsilon", "delta", "log10_ratio"])
-    figure = published_algorithm(table)
-    figure.draw_without_rendering()
-    (mesh,) = [c for c in figure.axes[0].collections if c.get_array() is not None]
-    assert mesh.get_array().mask.sum() == 1
-    red, _, blue = (mesh.to_rgba(mesh.get_array())[0, :, k] for k in range(3))
-    assert red[0] > blue[0]  # not private
-    assert red[2] < blue[2]  # private
-    assert np.allclose(mesh.to_rgba(mesh.get_array())[1, 0, :3], 1)  # right
-    assert "not private: too little noise" in [t.get_text() for t in figure.legends[0].get_texts()]
 
 
 @pytest.fixture
