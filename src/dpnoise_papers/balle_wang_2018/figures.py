@@ -92,25 +92,14 @@ def deviations(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def gain_by_epsilon(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
-
-    Guides are the gains that the paper prints.
-    """
-    return _gain(table, printed, "epsilon", "delta")
-
-
-def gain_by_delta(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
-
-    Guides are the gains that the paper prints.
-    """
-    return _gain(table, printed, "delta", "epsilon")
-
-
 @house_style()
-def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Figure:
-    """Return the gain along one column, a line per value of the other, also near the bounds."""
+def gain(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Gain in variance against epsilon or delta, of which there are more, a line per other value.
+
+    The second panels of Figures 1 and 3. Guides are the gains that the paper prints, near which the
+    right panel is.
+    """
+    along, by = sorted(("epsilon", "delta"), key=lambda name: -table[name].nunique())
     lines = sorted(table[by].unique())
     figure, panels = page(1, 2, height=3.2)
     axes, near = panels[0]

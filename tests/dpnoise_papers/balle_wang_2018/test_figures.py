@@ -9,8 +9,7 @@ from dpnoise_papers.balle_wang_2018.figures import (
     denoised_histograms,
     denoised_means,
     deviations,
-    gain_by_delta,
-    gain_by_epsilon,
+    gain,
     histogram_curves,
     mean_curves,
 )
@@ -59,14 +58,15 @@ def test_deviations_have_both_curves_and_both_limits_per_delta(table):
 
 
 @pytest.mark.parametrize(
-    ("draw", "by", "words"),
+    ("rows", "by", "words"),
     [
-        (gain_by_epsilon, "delta", [r"$\delta = 10^{-8}$", r"$\delta = 10^{-4}$"]),
-        (gain_by_delta, "epsilon", [rf"$\epsilon = {e:g}$" for e in EPSILONS]),
+        (slice(None), "delta", [r"$\delta = 10^{-8}$", r"$\delta = 10^{-4}$"]),
+        (slice(0, 6, 3), "epsilon", [r"$\epsilon = 0.01$"]),
     ],
 )
-def test_gains_have_a_line_per_value_and_two_guides(table, draw, by, words):
-    figure = draw(table, BOUNDS)
+def test_gains_have_a_line_per_value_and_two_guides(table, rows, by, words):
+    table = table.iloc[rows]
+    figure = gain(table, BOUNDS)
     lines = {tuple(rows["gain"]) for _, rows in table.groupby(by)}
     guides = {(1.4, 1.4), (1.5, 1.5)}
     whole, near = figure.axes
