@@ -41,7 +41,7 @@ from dpnoise.noise.integers import (
     IntegerNoise,
 )
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.privacy.integer_points import read_parts
+from dpnoise.privacy.integer_sets import read_parts
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.sensitivity.base import Sensitivity
 

@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from dpnoise import AtMost, Counts, audit_sampler, best, release
-from for_all import thinned
+from dpnoise import Counts, audit_sampler, best, release
 
 EXAMPLES = {
     "one of twenty": (Counts(1, of=20, relation="add-remove"), 2.0),
-    "amounts in one of twenty": (Counts(1, of=20, relation="add-remove", whole=False), 3.0),
     "three of twelve": (Counts(3, of=12, relation="add-remove"), 1.0),
     "two of five replaced": (Counts(2, of=5, each=2, relation="replace-one"), 1.5),
-    "any two of five": (AtMost(2, of=5, relation="add-remove"), 1.0),
 }
 SIZE = 20_000
 CONFIDENCE = 1.0 - 1e-6  # draws are exact and have no seed
@@ -38,7 +35,7 @@ def audited(noise, d, epsilon):
     return audit_sampler(*outputs, epsilon=epsilon, statistic=towards, confidence=CONFIDENCE)
 
 
-@pytest.mark.parametrize("example", thinned(EXAMPLES))
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_releases_hide_the_worst_true_difference_and_hide_it_no_better_than_claimed(example):
     ball, epsilon = EXAMPLES[example]
     noise, d = best(ball, epsilon=epsilon).noise, difference(ball)

@@ -311,7 +311,10 @@ def test_two_accounts_that_contradict_each_other_certify_nothing(monkeypatch, wr
 
 
 def test_a_wanted_delta_is_stated_or_refused():
-    assert certify(Gaussian(4.0), 1.0, 1.0, delta=0.1, relation="replace-one").upper < 1e-5
+    found = certify(Gaussian(4.0), 1.0, 1.0, delta=0.1, relation="replace-one")
+    assert found.upper < 1e-5
+    assert found.promise == LInf(1.0, relation="replace-one").promise(1.0, found.delta)
+    assert not found.promise.endswith("delta = 0")
     with pytest.raises(ValueError, match="delta: expected at least"):
         certify(Gaussian(4.0), 1.0, 1.0, delta=1e-9, relation="replace-one")
 

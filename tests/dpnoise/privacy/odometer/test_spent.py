@@ -21,7 +21,7 @@ from dpnoise import (
 from dpnoise._validation import Problems
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.privacy.odometer.spent import dominates
+from dpnoise.privacy.odometer.terms import dominates
 
 R = "add-remove"
 
