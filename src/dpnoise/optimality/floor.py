@@ -35,8 +35,8 @@ from dpnoise.optimality.radial_test import radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.optimality.whole_numbers import whole_certificate
-from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.product import Product, as_sensitivity
+from dpnoise.sensitivity.balls import LInf, as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -85,7 +85,6 @@ PARTS = [
 ]
 FOUND = {
     "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
-    "integers of a set": (
         lambda: calibrate(
             "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
         ),

@@ -114,14 +114,6 @@ def test_printed_and_written_scales_have_all_digits(tmp_path):
     assert all(repr(scale) in done.stdout for scale in scales)
 
 
-def test_integers(tmp_path):
-    answer = json.loads(run(tmp_path, "1\n4\n", "--noise", "discrete-laplace", "--json").stdout)
-    assert answer["scales"] == allocate([1, 4], noise="discrete-laplace", epsilon=1.0).tolist()
-    done = run(tmp_path, "1\n1.5\n", "--noise", "discrete-laplace")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "1.5" in done.stderr
-
-
 @pytest.mark.parametrize("case", BAD)
 def test_every_bad_row_is_named(tmp_path, case):
     text, parts = BAD[case]

@@ -25,7 +25,6 @@ from dpnoise._validation import MINIMUM_DELTA
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.odometer.ledger import pure_share
 from dpnoise.privacy.odometer.moments import log_moments, moments_of
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
@@ -202,7 +201,7 @@ def _parts_of(ledger: Ledger) -> _Parts | None:
     """Samples, other noise and relation, as our own account takes them; None where it does not."""
     shares: Shares = {}
     for (noise, size), count in ledger.narrow.items():
-        listed = isinstance(noise, ListedLoss)  # which its largest loss dominates
+        listed = noise.listed  # which its largest loss dominates
         if listed and not noise.largest_loss(size) <= MAX_EPSILON:
             return None
         share = pure_share(noise.largest_loss(size)) if listed else (noise, size)

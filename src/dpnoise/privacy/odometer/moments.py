@@ -84,7 +84,7 @@ def _integer_moments(noise: Any, size: float, c: Array) -> Array:  # noqa: ANN40
 
 def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
-    if isinstance(noise, ListedLoss):
+    if noise.listed:
         return _listed_moments(noise, c)
     exact = noise.zcdp_pair(Fraction(size))
     if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from dpnoise.allocation.closed_forms import closed_form_scales
+from dpnoise.allocation.scales import closed_form_scales
 from dpnoise_papers.inid_2024.learning_settings import Scheme
 
 if TYPE_CHECKING:
