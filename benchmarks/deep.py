@@ -25,12 +25,12 @@ from torch.utils.data import DataLoader, TensorDataset
 from dpnoise_papers.inid_2024.deep.network import initial_parameters, residual_network
 from dpnoise_papers.inid_2024.deep.run import Images, Run, Trial
 from dpnoise_papers.inid_2024.deep.training import train
-from dpnoise_papers.inid_2024.learning_settings import Network
+from dpnoise_papers.inid_2024.settings import Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise_papers.inid_2024.learning_settings import Precision
+    from dpnoise_papers.inid_2024.settings import Precision
 
 RESNET_20 = Network(widths=(16, 32, 64), blocks=3, stride=1, normalisation=8)
 SCALE, ROUNDS = 1.1392, 3
@@ -59,7 +59,7 @@ class Way(NamedTuple):
     def __call__(self, data: Images, rate: float) -> tuple[float, float]:
         """Seconds and processor seconds of the second epoch."""
         run = Run(
-            network=RESNET_20, groups="layer", whole=self.groups == 1, noise="gaussian",
+            network=RESNET_20, whole=self.groups == 1, noise="gaussian",
             clips=(self.groups**-0.5,) * self.groups, scales=(SCALE,) * self.groups, rate=rate,
             epochs=2, trials=(Trial(("one",), 0.1),), seed=0, scope=("benchmark",), chunk=CHUNK,
             precision=self.precision,
@@ -114,7 +114,6 @@ def main() -> None:
     }
     if DEVICE == "cuda":
         calls["ours, tensorfloat32"] = Way(1, "tensorfloat32")
-        calls["ours, bfloat16"] = Way(1, "bfloat16")
     rounds = [{name: call(data, rate) for name, call in calls.items()} for _ in range(ROUNDS)]
     where = torch.cuda.get_device_name() if DEVICE == "cuda" else "one core"
     kind = 0 if DEVICE == "cuda" else 1  # of time that is compared

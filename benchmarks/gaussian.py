@@ -20,7 +20,7 @@ import numpy as np
 
 from dpnoise import gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import algorithm_1
+from dpnoise_papers.balle_wang_2018.gaussian_calibration import algorithm_1
 
 if TYPE_CHECKING:
     from collections.abc import Callable

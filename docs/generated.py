@@ -69,7 +69,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.privacy.sampled.errors.SampledErrors",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
-    "dpnoise.privacy.zcdp.ZCDP",
+    "dpnoise.privacy.odometer.concentrated.ZCDP",
     "dpnoise.releases.released.Entry",
     "dpnoise.releases.release.ReleasedWorkload",
     "dpnoise.releases.released.Released",
@@ -84,7 +84,7 @@ FILES = {"dpnoise.optimality.floor.Floor": "dpnoise.optimality.floor.Floor-resul
 INTERNAL = frozenset({  # members that only the package itself reads
     "all_patterns", "attains", "ball_radius", "box_share", "cells", "continuous", "cut",
     "dispersion", "dominating", "edge", "exact_pieces", "exact_tail", "exchangeable", "facet_share",
-    "factors", "free_cube", "from_dispersion", "has_closed_loss", "has_corner", "has_exact_draws",
+    "factors", "free_cube", "has_closed_loss", "has_corner", "has_exact_draws",
     "holds_pattern", "image", "is_exact_for", "is_round", "kinds", "largest_loss",
     "largest_moments", "largest_norm_of", "largest_symmetric_form", "layer_moment", "log_axes",
     "mass_beyond", "masses_to", "mean_norm_of", "moments", "moments_size", "moves_apart",

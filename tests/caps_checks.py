@@ -29,7 +29,7 @@ from dpnoise.noise import (
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.closed_forms import smallest_moment, staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
+from dpnoise_papers.balle_wang_2018.gaussian_calibration import (
     algorithm_1 as balle_wang_algorithm_1,
 )
 from dpnoise_papers.inid_2024.tables.bisection import algorithm_1 as inid_algorithm_1
@@ -172,22 +172,6 @@ def certificates_of_joint_noise():
     assert calibrate_joint("k-norm", L2(1.0, of=30), **budget).delta == 0.0
     with pytest.raises(RuntimeError):
         calibrate_joint("k-norm", L2(1.0, of=30), epsilon=0.0, delta=1e-6)
-
-
-def steps_of_the_optimum():
-    """First-order conditions are checked afterwards."""
-    from dpnoise.learn.optimum import optimum, residual
-    from dpnoise.learn.problem import make_problem
-
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((60, 3))
-    target = np.sign(features @ [1.0, -2.0, 0.5] + rng.standard_normal(60))
-    problem = make_problem(features, target, loss="logistic", penalty="l1", strength=0.02)
-    try:
-        weights = optimum(problem)
-    except ArithmeticError:
-        return
-    assert residual(problem, weights) <= 1e-7
 
 
 def refinements_of_a_draw():

@@ -36,13 +36,13 @@ CAPS = [
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=0.001)),
     ),
     (
-        "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration",
+        "dpnoise_papers.balle_wang_2018.gaussian_calibration",
         "_DOUBLINGS",
         (0,),
         checks.doublings_of_a_printed_algorithm,
     ),
     (
-        "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration",
+        "dpnoise_papers.balle_wang_2018.gaussian_calibration",
         "_MIDDLES",
         (1,),
         checks.doublings_of_a_printed_algorithm,
@@ -87,7 +87,6 @@ CAPS = [
     ("dpnoise.calibration.scalar", "_ROUNDS", (0,), checks.rounds_of_a_scalar_minimum),
     ("dpnoise.denoise.trend_solver", "_REPAIRS", (0, 1), checks.repairs_of_trend_filtering),
     ("dpnoise.joint.calibrate", "_CERTIFICATES", (0,), checks.certificates_of_joint_noise),
-    ("dpnoise.learn.optimum", "_STEPS", (0, 1, 3), checks.steps_of_the_optimum),
     ("dpnoise.calibration.integers", "_DOUBLINGS", [1, 2], checks.doublings_of_an_integer_scale),
     ("dpnoise.privacy.odometer.accounts", "_DOUBLINGS", [1, 2], checks.doublings_of_an_odometer),
     (
@@ -103,7 +102,7 @@ CAPS = [
     ("dpnoise.releases.aggregates", "_REFINEMENTS", (0,), checks.refinements_of_a_quantile),
     ("dpnoise.privacy.profile", "_ROUNDS", (0, 1, 2, 5), checks.rounds_of_the_inverse),
     (
-        "dpnoise.privacy.scalar.subbotin",
+        "dpnoise.privacy.scalar.shift",
         "_STEPS",
         (0, 1),
         checks.raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpnoise_papers.inid_2024.deep.run import Images, Run, Trial
-from dpnoise_papers.inid_2024.learning_settings import Network, PrivateTraining
+from dpnoise_papers.inid_2024.settings import Network, PrivateTraining
 
 NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
 TRIALS = tuple(Trial(("report", k), 0.5) for k in range(3))
@@ -27,7 +27,6 @@ def run(**changes):
     """Six layers, each clipped to 0.4, with little noise."""
     told = {
         "network": NETWORK,
-        "groups": "layer",
         "whole": False,
         "noise": "gaussian",
         "clips": (0.4,) * 6,
@@ -55,7 +54,6 @@ def table(**changes):
     """Settings of a small Table IV."""
     told = {
         "network": NETWORK.model_dump(),
-        "groups": "layer",
         "clip": 1.0,
         "rate": 0.25,
         "epochs": 2,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpnoise_papers.data.sets import Dataset
-from dpnoise_papers.inid_2024.learning_settings import DescentOrders
+from dpnoise_papers.inid_2024.settings import DescentOrders
 
 NAMES = {"squared": "california", "logistic": "electricity"}  # by loss
 PLAIN = {

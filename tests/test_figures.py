@@ -17,7 +17,7 @@ import figure_checks
 from dpnoise_papers import style
 from dpnoise_papers.claims.judge import SIGNS, judge, printed_numbers
 from dpnoise_papers.claims.published import read_claims
-from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_1, figure_2
+from dpnoise_papers.flipped_huber_2023.privacy_figures import figure_1, figure_2
 from dpnoise_papers.flipped_huber_2023.table_3.figures import table_3
 from dpnoise_papers.flipped_huber_2023.table_3.replicates import JUDGED_BY as RESULT
 from dpnoise_papers.style import in_order
@@ -84,7 +84,7 @@ def test_another_process_writes_the_same_bytes_without_a_date_or_version(tmp_pat
     fisher_table().to_csv(tmp_path / "table.csv", index=False)
     code = (
         "import matplotlib as mpl, pandas as pd; from dpnoise_papers import style;"
-        "from dpnoise_papers.flipped_huber_2023.figures.privacy import figure_2;"
+        "from dpnoise_papers.flipped_huber_2023.privacy_figures import figure_2;"
         "mpl.rcParams.update({'font.size': 20, 'svg.hashsalt': None, 'axes.facecolor': 'red'});"
         f"table = pd.read_csv({str(tmp_path / 'table.csv')!r});"
         f"style.save(figure_2(table), {str(tmp_path / 'there')!r})"

@@ -61,11 +61,10 @@ def test_a_little_of_it_finds_nothing(name):
 
 
 def test_checks_share_the_time_and_sets_are_counted():
-    chosen = {name: CHECKS[name] for name in ("noise-moments", "scalar-inverse", "scalar-grid")}
+    chosen = {name: CHECKS[name] for name in ("exact-stairs", "scalar-inverse", "exact-gaussian")}
     report = run(chosen, seed=1, cases=12)
     assert report.checks.total() == 12
     assert set(report.checks) == set(chosen)
-    assert report.sets["scalar-grid"] > report.checks["scalar-grid"]
     assert report.relations >= 12
     assert run(chosen, seed=1, sets=5).sets.total() >= 5
 

@@ -29,7 +29,6 @@ from .privacy.odometer.concentrated import zcdp as zcdp
 from .privacy.odometer.terms import BudgetExceededError as BudgetExceededError
 from .privacy.profile import epsilon_at as epsilon_at
 from .privacy.profile import privacy_profile as privacy_profile
-from .privacy.sampled.errors import sampled_errors as sampled_errors
 from .privacy.sampled.mechanism import SampledGaussian as SampledGaussian
 from .privacy.sampled.mechanism import SampledLaplace as SampledLaplace
 from .privacy.sampled.mechanism import sampled_delta as sampled_delta

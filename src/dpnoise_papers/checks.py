@@ -127,7 +127,7 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
                 "tolerance": outcome.tolerance,
                 "parameters": ", ".join(drawn),
                 "ranges": ", ".join(ranges),
-                "drawn_by": _name(check.run),
+                "drawn_by": full_name(check.run),
                 "trials_are": "cases" if check.cases else "random trials",
                 "status_of_proof": check.proof,
             }
@@ -135,7 +135,7 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
     return pd.DataFrame(rows)
 
 
-def _name(function: Callable[..., Any]) -> str:
+def full_name(function: Callable[..., Any]) -> str:
     """Full name of a function, also of one with arguments filled in."""
     whole = function.func if isinstance(function, partial) else function
     return f"{whole.__module__}.{whole.__qualname__}"

@@ -69,8 +69,6 @@ def config() -> None:
     """Config files."""
 
 
-_cache = click.option("--cache", default="data/raw", help="Folder of downloads.")
-_mirror = click.option("--mirror", help="Folder of further copies.  [$DPNOISE_DATA_MIRROR]")
 _registry = click.option("--registry", help="Of data sets.  [data/registry.yaml]")
 _names = click.argument("names", nargs=-1, metavar="[NAME]...")
 _over = click.argument("files", nargs=-1, metavar="[FILE]...")  # config files over config.yaml
@@ -98,8 +96,8 @@ def data_list(registry: str | None) -> int:
 @data.command("fetch")
 @_names
 @click.option("--all", "every", is_flag=True, help="Every set.")
-@_cache
-@_mirror
+@click.option("--cache", default="data/raw", help="Folder of downloads.")
+@click.option("--mirror", help="Folder of further copies.  [$DPNOISE_DATA_MIRROR]")
 @click.option("--offline", is_flag=True, help="Do not ask official addresses.")
 @click.option(
     "--source",
@@ -140,26 +138,6 @@ def data_fetch(names: tuple[str, ...], *, every: bool, **where: Any) -> int:  # 
     return _fail("\n".join(missing), UNAVAILABLE) if missing else OK
 
 
-@data.command("count-trips")
-@click.argument("folder")
-@_cache
-@_mirror
-@click.option("--registry", help="Of cities.  [data/cities.yaml]")
-def data_count_trips(folder: str, mirror: str | None, **where: str | None) -> int:
-    """Write the tables of Manhattan's counts into a folder, made of single trips."""
-    from dpnoise_papers.data.city import write_counts
-    from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.sets import DatasetUnavailable
-
-    check_mirror(mirror)
-    try:
-        for path in write_counts(folder, mirror=mirror, offline=True, **where):
-            print(path)
-    except DatasetUnavailable as error:
-        return _fail(str(error), UNAVAILABLE)
-    return OK
-
-
 @data.command("add")
 @click.argument("file")
 @click.option("--as", "name", required=True, metavar="NAME", help="Its name.")
@@ -169,7 +147,7 @@ def data_count_trips(folder: str, mirror: str | None, **where: str | None) -> in
 @click.option("--config", default="own.yaml", help="Config file to write.")
 def data_add(file: str, name: str, target: str, **places: str) -> int:
     """Take a data set of one's own, delimited text with a header, into the pipeline."""
-    from dpnoise_papers.data.describe import add
+    from dpnoise_papers.data.sets import add
 
     print("\n".join(add(file, name, target, places)))
     return OK
@@ -193,8 +171,8 @@ def gpu_visit(files: tuple[str, ...], minutes: float) -> int:
     """Train Table IV of inid-2024 for some minutes on a GPU."""
     began = time.monotonic()  # before PyTorch is imported
     from dpnoise_papers.data.sets import DatasetUnavailable
+    from dpnoise_papers.inid_2024.deep.cells import gpu_visit as train
     from dpnoise_papers.inid_2024.deep.training import NoDeviceError
-    from dpnoise_papers.inid_2024.table_4.visit import gpu_visit as train
 
     try:
         return train(minutes, files, began, lambda *words: print(*words, flush=True))

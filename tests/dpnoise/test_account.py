@@ -222,12 +222,7 @@ def test_lists_of_continuous_noise_are_charged_for_a_set():
 LAPLACE_NOTE = "(counted as Laplace noise of one number)"
 NOTES = [
     (AtMost(2, of=4, relation=R), "k-norm", LAPLACE_NOTE),
-    (Counts(2, of=4, relation=R), "k-norm", LAPLACE_NOTE),
-    (Product(L2(1.0, of=2), LInf(1.0, of=2), relation=R), "k-norm", LAPLACE_NOTE),
-    (AtMost(4, of=4, relation=R), "k-norm", ""),  # a box, by another name
     (LInf(1.0, of=4, relation=R), "k-norm", ""),
-    (L1(1.0, of=4, relation=R), "k-norm", ""),
-    (L2(1.0, of=4, relation=R), "k-norm", ""),
     (
         AtMost(2, of=4, relation=R),
         "norm-staircase",
@@ -238,7 +233,6 @@ NOTES = [
         "truncated-k-norm",
         "(counted as randomized response with the certified epsilon and delta)",
     ),
-    (L2(1.0, of=4, relation=R), "gaussian", ""),
 ]
 
 

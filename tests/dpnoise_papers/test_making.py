@@ -24,7 +24,7 @@ from dpnoise_papers.result_files import settings_digest, write_table
 
 ROOT = Path(__file__).parents[2]
 TABLES = str(ROOT / "workflow" / "scripts" / "tables.py")
-DENSITIES = "dpnoise_papers.flipped_huber_2023.tables.privacy.densities"
+DENSITIES = "dpnoise_papers.flipped_huber_2023.privacy.densities"
 
 
 @pytest.fixture

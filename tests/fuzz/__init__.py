@@ -10,15 +10,12 @@ from fuzz.checks_best import CHECKS as BEST
 from fuzz.checks_budget import CHECKS as BUDGET
 from fuzz.checks_exact import CHECKS as EXACT
 from fuzz.checks_extreme import CHECKS as EXTREME
-from fuzz.checks_noise import CHECKS as NOISE
 from fuzz.checks_range import CHECKS as RANGE
 from fuzz.checks_sampled import CHECKS as SAMPLED
 from fuzz.checks_scalar import CHECKS as SCALAR
 from fuzz.checks_vector import CHECKS as VECTOR
-from fuzz.checks_workloads import CHECKS as WORKLOADS
 
 CHECKS = {
-    **NOISE,
     **SCALAR,
     **VECTOR,
     **BUDGET,
@@ -28,5 +25,4 @@ CHECKS = {
     **EXTREME,
     **SAMPLED,
     **RANGE,
-    **WORKLOADS,
 }

@@ -7,8 +7,6 @@ import numpy as np
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import (
     FlippedHuber,
     Gaussian,
@@ -197,56 +195,8 @@ def check_allocate(draws, report):
     report.require(best <= others * (1.0 + 1e-5), f"{errors}: 'optimal' is not the least")
 
 
-def check_coordinate_noise(draws, report):
-    """Noise of private coordinate descent, under the exact account of all releases."""
-    epsilon, delta = _budget(draws)
-    epsilon = max(epsilon, 1e-3)
-    mechanism = draws.pick(["gaussian", "flipped-huber", "gaussian-tight"])
-    coordinates, passes = draws.pick([1, 2, 3, 8]), draws.pick([1, 2, 5, 10])
-    lambdas = [draws.size(0.05, 5.0) for _ in range(coordinates)] if draws.chance(0.5) else None
-    found = report.call(
-        coordinate_noise,
-        mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        coordinates=coordinates,
-        passes=passes,
-        sensitivities=lambdas,
-        grid=draws.pick([1, 10, 1000]),
-    )
-    text, releases = report.last, coordinates * passes
-    report.about(found.unit, copies=releases)
-    report.require(found.epsilon <= epsilon, f"certified {found.epsilon!r}", text)
-    sizes = lambdas or [1.0] * coordinates
-    shares = [(found.scaled(size), size, passes) for size in sizes]
-    _private(report, shares, found.epsilon, delta, text)
-
-
-def theorem_8(draws, report):
-    """The sufficient condition of Theorem 8 is never below the exact delta."""
-    noise, shift = draws.pair(FlippedHuber)
-    n = draws.pick([1, 2, 3, 5, 20])
-    epsilon = max(draws.epsilon([(noise, shift, n)]), 1e-3)
-    report.about(noise, copies=n)
-    found = float(
-        report.call(
-            theorem_8_delta,
-            noise.alpha,
-            noise.gamma,
-            sensitivity=shift,
-            epsilon=epsilon,
-            dimension=n,
-        )
-    )
-    low, _ = reference_bounds([(noise, shift, n)], epsilon)
-    ok = low < -690.0 or (found > 0.0 and math.log(found) >= low - 1e-9)
-    report.require(ok, f"{found!r} is below {math.exp(low)!r}")
-
-
 CHECKS = {
     "budget-gaussian": (check_gaussian_sigma, 0.5),
     "budget-calibrate": (check_calibrate, 4.0),
     "budget-allocate": (check_allocate, 2.0),
-    "budget-coordinates": (check_coordinate_noise, 0.5),
-    "budget-theorem-8": (theorem_8, 0.5),
 }

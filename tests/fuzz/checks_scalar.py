@@ -5,19 +5,11 @@ import math
 import mpmath as mp
 import numpy as np
 
-from dpnoise.noise import DiscreteGaussian, Gaussian, Laplace, Staircase, Subbotin
-from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.odometer.concentrated import zcdp
+from dpnoise.noise import DiscreteGaussian, Staircase, Subbotin
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile, privacy_profile
-from dpnoise.privacy.zcdp import (
-    epsilon_from_zcdp,
-    eta_from_dp,
-    transition_cost,
-    transition_for_cost,
-)
 from exact_noise import exact_noise
 from fuzz.coordinates import coordinate
-from fuzz.draws import FAMILIES, ROUND
+from fuzz.draws import FAMILIES
 from fuzz.references import OutOfRangeError
 
 _TOLERANCE = 2e-12
@@ -99,30 +91,6 @@ def truth(draws, report):
         report.require(off <= slack, claim)
 
 
-def grid(draws, report):
-    """Many epsilons of one noise in ordinary floating point: all special losses, round numbers."""
-    noise, shift = draws.pair(draws.pick(FAMILIES))
-    special = {abs(k * v) for v in draws.atoms(noise, shift) for k in (0.5, 1.0, 2.0, 3.0)}
-    values = [v for v in {*ROUND, 0.0, *special} if v <= 30.0]
-    values += [math.nextafter(v, side) for v in values for side in (0.0, math.inf)]
-    levels = np.unique([*values, *(draws.between(1e-6, 20.0) for _ in range(10))])
-    report.about(noise, sets=len(levels))
-    found = report.call(privacy_profile, noise, shift, levels)
-    part = coordinate(noise, shift)
-    delta, _ = part.curve(levels)
-    # delta cancels from the mass above the level; the loss itself is rounded, of large powers most.
-    error = 2e-14 * getattr(noise, "p", 1.0)
-    _, above = part.curve(levels * (1.0 - error) - error * shift / noise.mean_abs())
-    above = np.maximum(above, 1e-300)
-    slack = error * (1.0 + levels) * above * (1.0 - np.log(above)) + 1e-290
-    if isinstance(noise, Staircase):
-        slack = slack + 2e-12 * delta + 1e-14  # steps whose ends differ by rounding
-    off = np.abs(found - delta) - slack
-    worst = int(np.argmax(off))
-    text = f"privacy_profile({noise!r}, {shift!r}, {float(levels[worst])!r})"
-    report.require(off[worst] <= 0.0, f"{found[worst]!r}, directly {delta[worst]!r}", text)
-
-
 def inverse(draws, report):
     """epsilon_at is private by the exact account and not larger than needed."""
     noise, shift, epsilon = _query(draws)
@@ -160,36 +128,7 @@ def inverse(draws, report):
             report.require(log_delta >= bar - 1e-9, claim, text)
 
 
-def gaussian(draws, report):
-    """The Gaussian profile, and zero-concentrated bounds above the exact one."""
-    sigma, shift = draws.size(0.05, 20.0), draws.size(0.05, 20.0)
-    epsilon = draws.epsilon([(Gaussian(sigma), shift, 1)], most=1e3)
-    report.about(Gaussian(sigma))
-    exact = exact_noise(Gaussian(sigma)).log_delta(shift, epsilon)
-    value = report.call(gaussian_log_delta, shift / sigma, epsilon)
-    # mu is rounded.
-    slack = 2e-12 + 4e-16 * (10.0 - 3.0 * float(exact))
-    report.require(abs(value - exact) <= slack * max(1, -exact / 700), f"exactly {exact}")
-    delta = draws.delta()
-    noise = draws.noise(draws.pick(FAMILIES[:3]), shift)
-    bound = report.call(zcdp, noise, shift)
-    found = report.call(epsilon_from_zcdp, *bound, delta)
-    text = report.last
-    log_delta = log_privacy_profile(noise, shift, float(found) * (1.0 + 1e-13))
-    report.require(log_delta <= math.log(delta) + 1e-10, f"{noise!r}: log delta {log_delta}", text)
-    if isinstance(noise, Laplace) or not 0.0 < bound.eta < 1e6:
-        return
-    eta = report.call(eta_from_dp, float(found), delta, bound.xi)
-    least = 1e-10 * float(found) / math.sqrt(bound.eta * (bound.eta - math.log(delta)))
-    report.require(abs(eta / bound.eta - 1.0) <= 1e-10 + least, f"eta {eta!r}, {bound.eta!r}")
-    cost = report.call(transition_cost, noise.alpha if hasattr(noise, "alpha") else 1.0)
-    back = report.call(transition_for_cost, cost)
-    report.require(abs(back - getattr(noise, "alpha", 1.0)) <= 1e-12 * (1.0 + back), f"{back!r}")
-
-
 CHECKS = {
     "scalar-truth": (truth, 3.0),
-    "scalar-grid": (grid, 0.5),
     "scalar-inverse": (inverse, 2.0),
-    "scalar-gaussian": (gaussian, 1.0),
 }

@@ -47,15 +47,6 @@ class Rising:
         tail = float(self.tail(np.array([abs(t)]))[0])
         return tail if t >= 0 else 1.0 - tail
 
-    def curve(self, levels):
-        """Return E_P (1 - e^(level - loss))_+ and P(loss > level)."""
-        t = self.crossing(levels)
-        p, q = (
-            np.where(x >= 0, y, 1.0 - y)
-            for x, y in ((z, self.tail(np.abs(z))) for z in (t, t + 1.0))
-        )
-        return p - np.exp(levels) * q, p
-
     def sketch(self):
         """Return losses and their masses, roughly, down to masses of 1e-300."""
         reach = min(self.bound, self.reach())
@@ -209,11 +200,6 @@ class Steps:
 
     def beyond(self, level):
         return float(self.p[self.values > level].sum())
-
-    def curve(self, levels):
-        above = self.values > levels[:, None]
-        gain = np.where(above, -np.expm1(levels[:, None] - self.values), 0.0)
-        return gain @ self.p, above @ self.p
 
     def sketch(self):
         return self.values, self.p

@@ -14,8 +14,8 @@ from pipeline_copy import copy_into
 # An experiment, compiled code, a data set, cheap and long tables, figures and a page.
 TARGETS = [
     "quick/results/flipped-huber-2023/table-3/diabetes.csv",
-    "quick/results/flipped-huber-2023/figure-3b.csv",
-    "quick/figures/flipped-huber-2023/figure-3b.svg",
+    "quick/results/flipped-huber-2023/gain.csv",
+    "quick/figures/flipped-huber-2023/gain.svg",
     "quick/results/inid-2024/table-2.md",
     "quick/figures/inid-2024/figure-1a.svg",
 ]
@@ -135,7 +135,7 @@ def test_a_run_that_is_stopped_cancels_its_jobs_and_goes_on_later(cluster, copy,
 
 
 def test_a_failing_job_is_noticed_with_its_error(cluster, copy):
-    module = copy / "src/dpnoise_papers/flipped_huber_2023/tables/variances.py"
+    module = copy / "src/dpnoise_papers/flipped_huber_2023/variances.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('broken on purpose')\n")
     run = start(copy, cluster.environment, TARGETS[1], *SUBMITTED, "--retries", "0")
     output = said(run)

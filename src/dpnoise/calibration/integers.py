@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from dpnoise.calibration.budget import Target
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.integer_points import IntegerPart, Sizes
+    from dpnoise.privacy.integer_sets import IntegerPart, Sizes
 
     NoiseOn = Callable[[Sequence[IntegerPart], float, float], IntegerNoise]  # epsilon and delta
     NoiseAt = Callable[[float], Sequence[IntegerNoise]]  # of each part, by a scale

@@ -187,7 +187,7 @@ def soft_threshold(y: ArrayLike, threshold: ArrayLike) -> Array:
     y : array_like of float, shape (..., d)
         One vector per leading index.
     threshold : array_like of float, shape (...) or a number
-        Non-negative; one per vector, as `sure_threshold` returns them.
+        Non-negative; one per vector.
 
     Returns
     -------

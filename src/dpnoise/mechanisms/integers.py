@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from dpnoise.joint.base import RealVectorNoise, Seed, Size
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.integer_points import IntegerPart
+    from dpnoise.privacy.integer_sets import IntegerPart
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 

@@ -172,12 +172,6 @@ class Noise(ScalarNoise):
         """
         return (self,), ()
 
-    @classmethod
-    def from_dispersion(cls, *parameters: float) -> Self:
-        """The noise with given fixed parameters and parameters of `dispersion`."""
-        x, *ratios = parameters
-        return cls(x, *(x * ratio for ratio in ratios))  # type: ignore[call-arg]  # of the family
-
     @abstractmethod
     def _log_density(self, x: Array) -> Array:
         """The log density at x >= 0."""

@@ -340,11 +340,6 @@ class Subbotin(Noise):
         """More dispersed with the scale, at a fixed power p."""
         return (Subbotin, self.p), (self.scale,)
 
-    @classmethod
-    def from_dispersion(cls, *parameters: float) -> Self:
-        """The noise with a given power and scale."""
-        return cls(*parameters)
-
     def _absolute_moment(self, power: float) -> float:
         """E|T|^power at scale 1, p^(power / p) Gamma((power + 1) / p) / Gamma(1 / p)."""
         a = 1.0 / self.p

@@ -413,12 +413,6 @@ class Huber(Noise):
         """More dispersed with alpha scale, the end of the centre, and with 1 / alpha."""
         return (Huber,), (self.alpha * self.scale, 1.0 / self.alpha)
 
-    @classmethod
-    def from_dispersion(cls, *parameters: float) -> Self:
-        """The noise with a given end of the centre and 1 / alpha."""
-        end, ratio = parameters
-        return cls(1.0 / ratio, end * ratio)
-
     @property
     def _centre_second(self) -> float:
         """The integral of z^2 exp(-z^2 / 2) over the centre, times a."""

@@ -42,8 +42,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
-from dpnoise.optimality.whole_numbers import WholeCertificate
+from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, WholeCertificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.ellipsoid import Ellipsoid

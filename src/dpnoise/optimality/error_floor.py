@@ -33,8 +33,13 @@ from dpnoise.optimality.rearrangement import (
     heaviest,
     spent_on_average,
 )
-from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, scalar_certificate
-from dpnoise.optimality.whole_numbers import WholeCertificate, whole_certificate
+from dpnoise.optimality.scalar_floor import (
+    MARGIN,
+    ScalarCertificate,
+    WholeCertificate,
+    scalar_certificate,
+    whole_certificate,
+)
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:

@@ -37,8 +37,7 @@ from scipy import sparse
 
 from dpnoise._results import EqualByValue
 from dpnoise._validation import Problems, floats
-from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
-from dpnoise.optimality.whole_numbers import WholeCertificate
+from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, WholeCertificate
 from dpnoise.sensitivity.base import LARGEST
 from dpnoise.sensitivity.ellipsoid import TiltedEllipsoid
 

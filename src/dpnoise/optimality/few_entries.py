@@ -46,10 +46,10 @@ from dpnoise.optimality.rearrangement import (
     best_share,
     spent_on_average,
 )
-from dpnoise.optimality.scalar_floor import group_budget
-from dpnoise.optimality.whole_numbers import (
+from dpnoise.optimality.scalar_floor import (
     UNIFORM_COST,
     WholePoints,
+    group_budget,
     one_whole_step,
     without_uniform,
 )

@@ -33,8 +33,7 @@ from dpnoise.optimality.factorisation import MixtureProjection, factorisation_of
 from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
-from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.optimality.whole_numbers import whole_certificate
+from dpnoise.optimality.scalar_floor import scalar_certificate, whole_certificate
 from dpnoise.sensitivity.balls import LInf, as_sensitivity
 from dpnoise.sensitivity.product import Product
 

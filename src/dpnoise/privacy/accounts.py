@@ -47,8 +47,7 @@ from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.integer_points import read_parts
-from dpnoise.privacy.integer_sets import PURE, integer_bounds
+from dpnoise.privacy.integer_sets import PURE, integer_bounds, read_parts
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import known_profile
 from dpnoise.sensitivity.base import MOST_UNEQUAL

@@ -6,13 +6,6 @@ its corner, so that the privacy loss is a sum of independent losses with known t
 'Algorithm 2' of Muthukrishnan & Kalyani (IEEE TIFS 2023) answers by interpolation. The proofs
 are in docs/vector-privacy.md.
 
-**Fewer coordinates in place of many different ones**, less private and more private. In the
-dispersive order noise T' is at least as dispersed as T if the map of equal quantiles from T to T'
-stretches all distances; then T' is more private at every shift (docs/vector-privacy.md, section
-10). Each family here grows in that order with each of one or two parameters, so that a cell of
-parameters lies between its lowest corner (less private, for upper bounds on delta) and its highest
-corner (more private, for lower bounds).
-
 **Coordinates** are stated as one noise and sensitivity for all, or by any one-dimensional
 array-like of each.
 """
@@ -28,19 +21,20 @@ import numpy as np
 
 from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.base import Noise, is_scalar
-from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds, lattice_seconds
+from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.scalar.shift import WHOLE, shifted, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise.noise.integers import IntegerNoise
@@ -185,14 +179,12 @@ def equal_groups(shares: Shares) -> Groups:
 
 _MIN_RTOL = 1e-10
 _MOST_EPSILON = 1e99
-# What a call may take, roughly, and the different coordinates from which on they are grouped.
-_SECONDS = 8.0
+_SECONDS = 8.0  # what a call may take, roughly
 _LISTED_SIZE = 15  # log2 of the lattice of losses that are on one already
-_MOST_DIFFERENT, _MOST_GROUPS = 10_000, 3000
+_MOST_DIFFERENT = 10_000  # coordinates
 # Closed forms: their relative error, with a margin.
 _CLOSED_ERROR = 1e-11
 _ULP = np.finfo(float).eps
-_CORNER_MARGIN = 1e-13  # over the rounding of a corner
 
 
 @dataclass(frozen=True)
@@ -284,17 +276,18 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     listed = any(noise.listed for noise, _ in groups)
     known = all(noise.log_concave or noise.has_closed_loss for noise, _ in groups)
     if not listed and not known:
-        low, high = composed_bounds(groups, epsilon)
-        return VectorProfile(low[()], _middle(low, high), high[()])
+        some = next(noise for noise, _ in groups if not noise.log_concave)
+        expected = "log-concave noise, or some with a closed loss, on several coordinates"
+        raise ValueError(f"vector profile: noise: expected {expected}, got {some!r}")
     if listed or not is_invertible(groups):
         return _by_lattice(groups, epsilon)
-    if len(groups) > _MOST_DIFFERENT:
-        # Gaussian losses add up to one.
-        plain = [group for group in groups if group[0].dispersion()[0] == (Gaussian,)]
-        others = [group for group in groups if group[0].dispersion()[0] != (Gaussian,)]
-        if len(others) > _MOST_DIFFERENT:
-            return _grouped(others, _MOST_GROUPS, lambda few: _many(few + plain, epsilon, rtol))
     transform = loss_transform(groups)
+    if len(transform.losses) > _MOST_DIFFERENT:  # Gaussian losses add up to one
+        message = (
+            f"vector profile: noise: expected at most {_MOST_DIFFERENT} different coordinates "
+            f"without Gaussian noise, in units of the sensitivity, got {len(transform.losses)}"
+        )
+        raise ValueError(message)
     if transform.infinite == 1.0:  # a shift by more than the support
         return _closed(np.zeros(epsilon.shape)[()], 0.0)
     if not transform.losses:
@@ -318,29 +311,16 @@ def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
         found = lattice_bounds(shares, epsilon, size=fine[0])
         low, high = found.log_lower, found.log_upper
         return VectorProfile(low, _middle(low, high), high)
-    most = int(0.5 * _SECONDS / lattice_seconds(1, count, sizes[-1]))
-    return _grouped(groups, most, lambda some: _by_lattice(some, epsilon))
+    most = int(_SECONDS / lattice_seconds(1, count, sizes[-1]))
+    message = (
+        f"vector profile: noise: expected at most {most} different coordinates at {count} "
+        f"epsilons where one has no closed loss, got {len(groups)}"
+    )
+    raise ValueError(message)
 
 
 def _middle(low: Array, high: Array) -> Array:
     return np.where(np.isneginf(low), high, 0.5 * (low + high))[()]
-
-
-def _grouped(
-    groups: Groups, most: int, profile: Callable[[Groups], VectorProfile]
-) -> VectorProfile:
-    """The bounds by fewer coordinates that are less, and that are more private."""
-    less, more = grouped(groups, most)
-    if most < 1 or max(len(less), len(more)) > most:
-        message = (
-            f"vector profile: {len(groups)} different coordinates take too long, and only"
-            f" {len(groups) - len(less)} of them can be grouped with others; expected at most"
-            f" {most} groups at this number of epsilons (families of one shape, in units of the"
-            " sensitivity)"
-        )
-        raise ValueError(message)
-    low, high = profile(more).log_lower, profile(less).log_upper
-    return VectorProfile(low, _middle(low, high), high)
 
 
 def _from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> VectorProfile:
@@ -390,8 +370,8 @@ def searched_profile(shares: Shares) -> Callable[[float, float], float] | None:
     listed = any(noise.listed for noise, _ in groups)
     if sum(shares.values()) < 2 or listed or not is_invertible(groups):
         return None
-    transform = loss_transform(groups) if len(groups) <= _MOST_DIFFERENT else None
-    if transform is None or transform.infinite == 1.0 or not transform.losses:
+    transform = loss_transform(groups)
+    if transform.infinite == 1.0 or not 0 < len(transform.losses) <= _MOST_DIFFERENT:
         return None
     inversions: dict[float, Inversion] = {}
 
@@ -425,8 +405,8 @@ def vector_profile(
     Parameters
     ----------
     noise : Noise, IntegerNoise or array_like of them, shape (K,)
-        Noise of all coordinates, or of each. Beside noise that is neither log-concave
-        nor a staircase the bounds are wide (`dpnoise.privacy.lattice.bounds`).
+        Noise of all coordinates, or of each. Several coordinates need log-concave noise or a
+        staircase.
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:
@@ -439,9 +419,8 @@ def vector_profile(
     rtol : float
         The relative gap between the bounds to aim at, from 1e-10 to 1. The time for one epsilon
         falls with their number, which may leave a wider gap where the bounds are hard to find.
-        From more than 10,000 different coordinates on (or some 700, if one of them has Subbotin
-        noise with p other than 1 and 2) nearby ones are grouped, which leaves a gap of percents
-        or tens of percents.
+        At most 10,000 coordinates may be different without Gaussian noise (some 700, if one of
+        them has Subbotin noise with p other than 1 and 2).
 
     Returns
     -------
@@ -501,58 +480,3 @@ def known_profile(
         return profile_of_counted(shares, epsilon, rtol)
     except ValueError:
         return VectorProfile(*map(np.asarray, (-math.inf, 0.0, 0.0)))
-
-
-def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:
-    """The noise with given parameters of `Noise.dispersion`, each enlarged by a relative margin."""
-    kind, *fixed = family
-    return kind.from_dispersion(*fixed, *(value * (1.0 + margin) for value in values))
-
-
-def _cells(values: Array, most: int) -> NDArray[np.intp]:
-    """The cell of each row of parameters, of at most `most` cells of equal ratios."""
-    logs = np.log(values)
-    low, span = logs.min(axis=0), np.ptp(logs, axis=0)
-    wide = span > 0.0
-    counts = np.ones(len(span), dtype=int)
-    if wide.any():
-        # As square as possible.
-        width = (np.prod(span[wide]) / most) ** (1.0 / wide.sum())
-        counts[wide] = np.clip(np.floor(span[wide] / width), 1, most)
-        # ends: one cell less each time
-        while np.prod(counts) > most:
-            counts[np.argmax(counts)] -= 1
-    share = np.divide(logs - low, span, out=np.zeros_like(logs), where=wide)
-    places = np.minimum((share * counts).astype(int), counts - 1)
-    return places @ np.cumprod(np.append(1, counts[:-1]))
-
-
-def grouped(shares: Groups, most: int) -> tuple[Groups, Groups]:
-    """Fewer coordinates that are less private, and as many that are more private.
-
-    Pairs are noise in units of the sensitivity and its number of coordinates. `most` different ones
-    are aimed at, and families that cannot be compared stay apart. Delta for the first result is at
-    least, for the second at most that for `shares`.
-    """
-    families: dict[tuple[Any, ...], list[tuple[Noise, int, tuple[float, ...]]]] = {}
-    for noise, copies in shares:
-        family, values = noise.dispersion()
-        families.setdefault(family, []).append((noise, copies, values))
-    alone = sum(len(members) == 1 for members in families.values())
-    spare = max(most - alone, 0) / max(len(shares) - alone, 1)
-    less: Groups = []
-    more: Groups = []
-    for family, members in families.items():
-        table = np.array([value for _, _, value in members])
-        cells = _cells(table, max(int(spare * len(members)), 1)) if table.size else np.zeros(1)
-        for cell in np.unique(cells):
-            here = np.flatnonzero(cells == cell)
-            count = sum(members[k][1] for k in here)
-            if len(here) == 1:
-                ends = [members[here[0]][0]] * 2
-            else:
-                low, high = table[here].min(axis=0), table[here].max(axis=0)
-                ends = [corner(family, low, -_CORNER_MARGIN), corner(family, high, _CORNER_MARGIN)]
-            less.append((ends[0], count))
-            more.append((ends[1], count))
-    return less, more

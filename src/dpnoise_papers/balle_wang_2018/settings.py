@@ -21,8 +21,6 @@ from dpnoise_papers.settings import (
 _MAXIMUM_POINTS = 1_000_000
 _MAXIMUM_NUMBERS = 50_000_000
 
-# The classical mechanism is for epsilon < 1, and the end of that range is its limit.
-ClassicalEpsilons = Distinct[Annotated[float, Field(ge=1e-100, le=1)]]
 # Where calibration to several coordinates and the denoisers have finite answers.
 ReleaseEpsilon = Annotated[float, Field(ge=1e-3, le=100)]
 ReleaseDelta = Annotated[float, Field(ge=1e-100, lt=1)]
@@ -53,18 +51,14 @@ class GainByEpsilon(Section):
 
 
 class GainByDelta(Section):
-    """Both standard deviations over a grid of delta, for some epsilons."""
+    """Both standard deviations over a grid of delta, for some epsilons.
 
-    epsilons: ClassicalEpsilons
+    The classical mechanism is for epsilon < 1, and the end of that range is its limit.
+    """
+
+    epsilons: Distinct[Annotated[float, Field(ge=1e-100, le=1)]]
     deltas: DeltaGrid
     sensitivity: UnitSensitivity
-
-
-class GainCrossings(Section):
-    """Gains in variance, classical over analytic, and the epsilons at which to look for them."""
-
-    epsilons: ClassicalEpsilons
-    gains: Gains
 
 
 class Algorithm1(Section):
@@ -105,8 +99,6 @@ class Releases(Seeded):
         data sets, so that its errors are as clear as those of a large one.
     dimensions : tuple of int
         Each at least 3, for James-Stein.
-    exact_up_to : int
-        The largest dimension at which the families beyond the paper are run.
     """
 
     epsilons: Distinct[ReleaseEpsilon]
@@ -115,7 +107,6 @@ class Releases(Seeded):
     repetitions: Repetitions
     draws: Annotated[int, Field(ge=0, le=10_000_000)]
     dimensions: Distinct[Annotated[int, Field(ge=3, le=100_000)]]
-    exact_up_to: Annotated[int, Field(ge=0, le=10_000)]
 
     @model_validator(mode="after")
     def _fits_into_memory(self) -> Releases:
@@ -139,17 +130,11 @@ class CityCounts(Section):
     ----------
     events_per_cab : int
         Events that are kept of a cab in an hour: the l2 sensitivity of the counts.
-    bandwidth : float
-        Of the kernel that spreads an event over junctions, in metres; 0 for the nearest alone.
-    reach : float
-        An event farther than this from every junction, in metres, is not on the map.
     passengers_per_trip : float
         Turns the day's totals, which count passengers, into trips.
     """
 
     events_per_cab: Annotated[int, Field(ge=1, le=1_000_000)]
-    bandwidth: Annotated[float, Field(ge=0, le=1e5)]
-    reach: Annotated[float, Field(gt=0, le=1e5)]
     passengers_per_trip: Annotated[float, Field(gt=0, le=1e3)]
 
 
@@ -195,7 +180,6 @@ class Settings(Section):
     figure_1a: GainByEpsilon
     figure_1b: GainByEpsilon
     figure_3a: GainByDelta
-    gain_crossings: GainCrossings
     algorithm_1: Algorithm1
     algorithm_1_sizes: Algorithm1Sizes
     figure_1c: Releases

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise_papers.data.copies import copies_in, places_of
-from dpnoise_papers.data.fetch import retrieve
+from dpnoise_papers.data.copies import copies_in, places_of, retrieve
 from dpnoise_papers.data.registry import CopyEntry, ImagesEntry, find_images
 from dpnoise_papers.data.sets import Contents, DatasetUnavailable, read_arrays
 from dpnoise_papers.result_files import file_digest

@@ -17,7 +17,7 @@ from scipy import special
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Huber, Laplace, Noise, Staircase
-from dpnoise_papers.flipped_huber_2023.tables.variances import delta_of
+from dpnoise_papers.flipped_huber_2023.variances import delta_of
 from dpnoise_papers.grids import describe, parameters, symmetric
 from dpnoise_papers.pages import together
 

@@ -3,34 +3,43 @@
 Templates, style and script stand in `templates`; nothing comes from outside. Items are named as the
 papers write them: 'Table II' for table-2. A view is what a template shows of a claim, an item, a
 cause or the whole page: texts and numbers by the names that the templates use.
+How an item is made and what it costs comes from its declaration and the files of the run: functions
+are found by file and line without importing them; seconds and memory are those of the benchmark
+file of its job, where its tables have a job of their own.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import math
+import os
 import re
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
 
 from dpnoise_papers.claims.judge import CORRECTED, LEGEND, SIGNS, bands
 from dpnoise_papers.claims.published import KINDS, read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import VERDICTS, named_tables, render
 from dpnoise_papers.claims.report import PLAIN
+from dpnoise_papers.config import sections
 from dpnoise_papers.data.registry import attributions
+from dpnoise_papers.making import SOURCE
 from dpnoise_papers.pages import from_template, one_line
 from dpnoise_papers.result_files import read_table
 from dpnoise_papers.review.documents import (
     bar,
-    choices_for,
     html,
     inline,
     pictures,
-    read_choices,
     read_findings,
 )
-from dpnoise_papers.review.making import making
 from dpnoise_papers.review.model import evidence, read_provenance, stamp
+from dpnoise_papers.steps import outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -65,23 +74,20 @@ def report(
     options: Sequence[str] = (),
     *,
     published: str | Path = "published",
-    choices: str | Path = "docs/choices.md",
 ) -> str:
     """Page of a run as HTML, at most `LARGEST` bytes, that opens from disk without network.
 
     `options` are those of Snakemake that make this run; `published` is the folder of claims and
-    causes, `choices` the document of what the papers leave open; without that document none are
-    shown. ValueError names what is wrong with a file, verdicts that are not those of the claims,
+    causes. ValueError names what is wrong with a file, verdicts that are not those of the claims,
     and the largest figures of a page that is too large.
     """
     known, results, optional = read_published(published), Path(run.results), run.optional()
     findings = read_findings(Path(published, "findings.yaml"))
-    headline, document = Path(published, "headline.md"), Path(choices)
+    headline = Path(published, "headline.md")
     named = named_tables(known, *(finding.text for finding in findings))
     tables = read_tables([path for path in named if not optional.get(path)], results)
     verdicts, datasets = read_table(results / "verdicts.csv"), results / "datasets.csv"
     claims = _claims(known.claims, verdicts, tables)
-    left_open = read_choices(document.read_text(encoding="utf-8")) if document.is_file() else []
     drawn = {key: Path(run.figures, f"{key}.png") for key, (_, item) in run.items.items()
              if item.figure}  # fmt: skip
     shown = pictures({key: path for key, path in drawn.items() if path.is_file()})
@@ -91,7 +97,6 @@ def report(
         for key in keys
     }
     for key, item in items.items():
-        item["choices"] = choices_for(left_open, *key.split("/"))
         owner = item["made_by"] or key
         item["making"] = making(run, owner, options) if owner in run.items else None
     labels = {key: item["label"] for key, item in items.items()}
@@ -332,3 +337,82 @@ def _words(item: str, *, sentence: bool = True) -> str:
     """Words of an id, with names and abbreviations as they are written."""
     text = " ".join(_WRITTEN.get(part, part) for part in item.split("-"))
     return text[:1].upper() + text[1:] if sentence else text
+
+
+_MADE = ("table", "figure", "page")
+
+
+class Place(NamedTuple):
+    """A function by its full dotted name, and the file and line where it starts."""
+
+    function: str
+    path: str
+    line: int
+
+
+class Making(NamedTuple):
+    """How an item is made: functions with their places, settings, command, cost, files.
+
+    `cost` are seconds and MB, None if they were not measured; `files` are (words, address relative
+    to the page, bytes).
+    """
+
+    functions: list[tuple[str, Place]]
+    settings: str
+    command: str
+    cost: tuple[float, float] | None
+    files: list[tuple[str, str, int]]
+
+
+def command_options(files: Iterable[str | Path], overrides: Mapping[str, Any]) -> list[str]:
+    """Snakemake's options for config files, relative to the working directory, and settings."""
+    names = [os.path.relpath(path) for path in files]
+    options = ["--configfile", *names] if names else []
+    settings = [f"{name}={json.dumps(value)}" for name, value in sorted(overrides.items())]
+    return [*options, *(["--config", *settings] if settings else [])]
+
+
+def making(run: Run, key: str, options: Sequence[str]) -> Making:
+    """How the item 'paper/item' is made, with the files that are there."""
+    paper, item = run.items[key]
+    made = outputs(run.calls(key))
+    command = shlex.join(["snakemake", "--cores", "2", *options, "--force", *made[:1]])
+    settings = sections(run.config, paper.module, item.table.settings) if item.table else {}
+    files = [Path(path) for path in made if Path(path).is_file()]
+    page = Path(run.page_for_reviewers).parent
+    return Making(
+        functions=[
+            (kind, place(getattr(item, kind).function)) for kind in _MADE if getattr(item, kind)
+        ],
+        settings=yaml.safe_dump({paper.module: settings}, sort_keys=False, default_flow_style=None,
+                                width=100) if settings else "",
+        command=f"make {item.target}" if item.extra else command,
+        cost=cost(Path(run.logs, "benchmarks", f"{key}-table.tsv")),
+        files=[(file.name, Path(os.path.relpath(file, page)).as_posix(), file.stat().st_size)
+               for file in files],
+    )  # fmt: skip
+
+
+def place(function: str) -> Place:
+    """Place of a function with a full dotted name; ValueError if its module lacks it."""
+    module, _, name = function.rpartition(".")
+    path = SOURCE.joinpath(*module.split(".")).with_suffix(".py")
+    text = path.read_text(encoding="utf-8")
+    found = re.search(rf"^(?:def {name}\(|class {name}\b|{name} =)", text, re.MULTILINE)
+    if not found:
+        raise ValueError(f"{path}: expected a function {name!r}, found none")
+    line = text.count("\n", 0, found.start()) + 1
+    return Place(function, path.relative_to(SOURCE.parent).as_posix(), line)
+
+
+def cost(path: Path) -> tuple[float, float] | None:
+    """Seconds and memory (MB) of a job by its benchmark file, 0 where Snakemake has no number."""
+    if not path.is_file():
+        return None
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    seconds, memory = (
+        max((float(row[name]) for row in rows if re.fullmatch(r"[\d.]+", row[name])), default=0.0)
+        for name in ("s", "max_rss")
+    )
+    return seconds, memory

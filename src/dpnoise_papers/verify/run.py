@@ -16,8 +16,7 @@ from dpnoise_papers.claims.quantity import NotRunError, read_tables, rows_of
 from dpnoise_papers.config import load, places
 from dpnoise_papers.item import PART, papers
 from dpnoise_papers.seeds import generator
-from dpnoise_papers.verify.paths import SLOW, all_paths
-from dpnoise_papers.verify.paths.common import Answer, Row
+from dpnoise_papers.verify.paths import PATHS, SLOW, Answer, Row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,16 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpnoise_papers.claims.model import Claim
-    from dpnoise_papers.verify.paths.common import Paths
 
 LIMIT = 200.0  # seconds
 ROWS = 2  # of one selection, beside the deciding one
-_WITH = {  # tables that stand beside a row
-    "flipped-huber-2023/figure-4-dimensions.csv": (
-        "flipped-huber-2023/figure-4a.csv",
-        "flipped-huber-2023/figure-4b.csv",
-    ),
-}
 _NOISE = ("_se", "_low")  # beside a column, they say that it holds draws
 
 
@@ -143,9 +135,8 @@ def verify(
     tables = read_tables((claim.result for claim in claims if claim.result), results)
     if not tables:
         raise ValueError(f"verify: no results in {results}/: a run (make reproduce) comes first")
-    paths = all_paths()
     known = [claim for claim in claims if deterministic(claim, tables)]
-    covered = [claim for claim in known if has_path(claim, paths)]
+    covered = [claim for claim in known if has_path(claim)]
     rng = generator(seed, "verify")
     count = min(len(covered), math.ceil(share * len(known)))
     drawn = [covered[k] for k in sorted(rng.permutation(len(covered))[:count])]
@@ -165,7 +156,7 @@ def _one(cell: TableCell, row: Row, deadline: float) -> Checked:
     value = float(getattr(row, cell.column))
     if time.monotonic() > deadline:
         return Checked(cell, value, None, "no time was left")
-    found = all_paths()[cell.result][cell.column](row)
+    found = PATHS[cell.result][cell.column](row)
     answer = found if isinstance(found, Answer) else Answer(float(found))
     if math.isnan(answer.value):
         return Checked(cell, value, None, "no path for this row")
@@ -174,9 +165,8 @@ def _one(cell: TableCell, row: Row, deadline: float) -> Checked:
 
 def _row(cell: TableCell, tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> Row:
     """Row of a cell with what stands behind it."""
-    others = {name: tables[name] for name in _WITH.get(cell.result, ()) if name in tables}
     told: dict[str, Any] = tables[cell.result].loc[cell.place].to_dict()  # type: ignore[assignment]
-    return Row(**told, settings=settings.get(cell.result), tables=others)
+    return Row(**told, settings=settings.get(cell.result))
 
 
 def _settings(config: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -201,10 +191,9 @@ def deterministic(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> bool:
     return columns <= set(table) and not noisy and bool(cells(claim, table, None, 1))
 
 
-def has_path(claim: Claim, paths: Paths) -> bool:
+def has_path(claim: Claim) -> bool:
     """Whether every column that a claim looks at can be recomputed."""
-    known = paths.get(claim.result, {})
-    return all(column in known for _, column in claim.sides)
+    return {column for _, column in claim.sides} <= set(PATHS.get(claim.result, {}))
 
 
 def cells(

@@ -121,14 +121,6 @@ def test_a_tiny_probability_of_a_wrong_bound_is_not_rounded_away(miss):
     assert high[0] == pytest.approx(-np.expm1(0.1 * np.log(miss)))
 
 
-def test_nothing_and_everything_leave_one_bound_trivial():
-    low, high = clopper_pearson([0, 10], [0, 10], 10, 0.01)
-    assert low[0] == 0.0
-    assert high[1] == 1.0
-    assert high[0] == pytest.approx(1.0 - 0.01**0.1)
-    assert low[1] == pytest.approx(0.01**0.1)
-
-
 @pytest.mark.parametrize(("low", "high"), [(0.5, 0.1), (1.0, 1e-9), (0.3, 0.3), (0.0, 0.2)])
 def test_epsilon_and_delta_are_two_sides_of_one_inequality(low, high):
     for delta in (0.0, 0.05, 0.9):

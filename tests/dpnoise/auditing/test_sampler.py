@@ -50,10 +50,9 @@ def random_case(rng):
     return response(keep), delta, math.log(max((keep - delta) / (1.0 - keep), 1.0))
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.9])
-def test_the_bound_is_below_the_truth_as_often_as_stated(confidence):
+def test_the_bound_is_below_the_truth_as_often_as_stated():
     """More misses of 100 audits than this have odds of one in a million."""
-    rng, misses, repetitions = np.random.default_rng([2026, 1]), 0, 100
+    rng, misses, repetitions, confidence = np.random.default_rng([2026, 1]), 0, 100, 0.5
     for _ in range(repetitions):
         (first, second), delta, true = random_case(rng)
         found = audit_sampler(first, second, delta=delta, confidence=confidence, size=400, seed=rng)
@@ -167,20 +166,6 @@ def test_what_is_wrong_is_named_at_once(changes, names):
 
 def stream(*entropy):
     return np.random.default_rng([2026, *entropy])
-
-
-def laplace(scale):
-    return lambda x, rng: [on_a_grid(x + rng.laplace(scale=scale))]
-
-
-def test_laplace_noise_shows_nearly_its_epsilon_and_never_more():
-    """Ten audits at confidence 0.99 each: the claim is true, two false alarms have odds 0.4 %."""
-    settings = {"epsilon": 1.0, "delta": 0.0, "confidence": 0.99, "runs": 4000}
-    found = [audited_runs(laplace(1.0), 0, 1, seed=stream(k), **settings) for k in range(10)]
-    assert sum(one.contradicted for one in found) <= 1
-    assert sum(one.epsilon > 1.0 for one in found) <= 1
-    assert np.median([one.epsilon for one in found]) > 0.75
-    assert audited_runs(laplace(0.5), 0, 1, seed=stream(0), **settings).contradicted
 
 
 SETTINGS = {"epsilon": 1.0, "delta": DELTA, "runs": 300}

@@ -105,11 +105,13 @@ def test_scales_are_those_of_the_function_with_their_names(tmp_path, case):
 def test_printed_and_written_scales_have_all_digits(tmp_path):
     path = tmp_path / "scales.csv"
     options = "--noise", "laplace", "--scheme", "iid", "--power", "1", "--output", str(path)
-    done = run(tmp_path, GOOD["names"][0], *options)
+    done = run(tmp_path, GOOD["numbers as names"][0], *options)
     scales = allocate(SIZES, noise="laplace", scheme="iid", epsilon=1.0, p=1.0).tolist()
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["name"] for row in rows] == ["a", "b", "c"]
+    assert list(rows[0]) == ["person", "lambda", "scale"]
+    assert done.stdout.splitlines()[1].split() == ["person", "lambda", "beta"]
+    assert [row["person"] for row in rows] == ["1", "2", "3"]
     assert [float(row["scale"]) for row in rows] == scales
     assert all(repr(scale) in done.stdout for scale in scales)
 
@@ -131,17 +133,3 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path):
         done = CliRunner().invoke(program, words)
         assert (done.exit_code, done.stdout) == (2, "")
         assert all(part in done.stderr for part in (name, "'x'", "did you mean 'gaussian'?"))
-
-
-def test_columns_keep_their_names_and_come_from_standard_input(tmp_path):
-    path = tmp_path / "scales.csv"
-    words = "allocate - --epsilon 1 --noise laplace --relation add-remove --output"
-    for text, columns in (
-        ("clinic,change\na,1\nb,2\n", "clinic,change"),
-        ("change\n1\n2\n", "name,change"),
-        ("1\n2\n", "name,sensitivity"),
-    ):
-        done = CliRunner().invoke(program, [*words.split(), str(path)], input=text)
-        assert done.exit_code == 0
-        assert path.read_text().splitlines()[0] == f"{columns},scale"
-        assert done.stdout.splitlines()[1].split() == [*columns.split(","), "beta"]

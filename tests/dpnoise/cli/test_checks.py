@@ -116,10 +116,8 @@ def path(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        "best --sensitivity 1,0.1 --epsilon 1 --relation replace-one",
         "best --l2 1 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove",
         "calibrate laplace --epsilon 1 --sensitivity 2 --dimension 3 --relation add-remove",
-        "calibrate flipped-huber --epsilon 1 --delta 1e-6 --sensitivity 1 --relation replace-one",
     ],
 )
 def test_commands_write_certificates_that_hold(words, tmp_path):

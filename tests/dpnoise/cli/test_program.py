@@ -92,20 +92,6 @@ def test_completion(words, number, expected):
     assert done.stdout.strip() == f"plain,{expected}"
 
 
-@for_all("name", ["", *program.commands])
-def test_h_is_help(name):
-    short, long = (CliRunner().invoke(program, [*name.split(), flag]) for flag in ("-h", "--help"))
-    assert short.exit_code == long.exit_code == 0
-    assert short.stdout == long.stdout
-    assert "-h, --help" in short.stdout
-
-
-def test_without_arguments_it_prints_its_help():
-    done = CliRunner().invoke(program, [])
-    assert done.exit_code == 0
-    assert all(name in done.stdout for name in program.commands)
-
-
 @for_all(
     ("arguments", "hint"),
     [

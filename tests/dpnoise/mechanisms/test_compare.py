@@ -24,6 +24,7 @@ from dpnoise import (
 )
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
+from for_all import thinned
 
 SETS = {
     "number": 1.0,
@@ -53,7 +54,6 @@ def test_rows_are_certified_above_the_floor_and_best_first(name, delta):
         assert row.floor <= row.variance * (1.0 + 1e-9)
         assert row.ratio == row.variance / row.floor
         assert row.noise.rvs((2, 3), 1).shape == (2, 3, row.request.dimension)
-        assert row.has_sampler
         assert row.reference
     found = best(SETS[name], epsilon=1.0, delta=delta)
     assert found.name == table[0].name
@@ -92,7 +92,7 @@ def test_an_error_is_the_mean_of_its_coordinates(name):
         assert np.all(row.mean_abs_values <= row.stds * (1.0 + 1e-12))  # Jensen
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", thinned(SOME))
 def test_what_is_asked_twice_is_equal(name, asked_once):
     table = compare(SETS[name], epsilon=1.0, delta=1e-6, exhaustive=False)
     with patch.dict(asked_once.__self__, clear=True):  # what is known
@@ -117,18 +117,6 @@ def test_a_data_frame_has_the_rows():
     for name in frame.columns:
         assert frame[name].tolist() == [getattr(row, name) for row in table]
     assert table[1].to_frame().equals(frame.iloc[1:2])
-
-
-def test_html_has_the_cells_and_no_markup_of_others():
-    table = compare([1.0, 0.5], epsilon=1.0, exhaustive=False)
-    text = table._repr_html_()
-    assert text.count("<tr>") == len(table) + 1
-    assert all(f"<td>{cell}</td>" in text for row in table for cell in row.cells()[1:-1])
-    assert "mean |error|" in text
-    one = replace(table[0], name="<b>")._repr_html_()
-    assert "&lt;b&gt;" in one
-    assert "<b>" not in one
-    assert f"<td>{table[0].promise}</td>" in one
 
 
 def test_errors_decide_the_order():
@@ -178,8 +166,14 @@ def test_text_and_rows():
     assert len(table) == len(list(table)) == len(table.rows)
     assert repr(table) == text
     assert table[0].name in repr(table[0])
+    assert table._repr_html_().count("<tr>") == len(table) + 1
+    assert "<b>" not in replace(table[0], name="<b>")._repr_html_()
     with pytest.raises(KeyError, match=r"expected one of .*Laplace"):
         table["nothing"]
+    largest = compare(LInf(1.0, of=2), epsilon=1.0, error="max", exhaustive=False)
+    assert "largest" in repr(largest).splitlines()[1]
+    assert "the first row is optimal" in repr(largest)
+    assert list(largest.to_frame()["mean_largest"]) == [row.mean_largest for row in largest]
 
 
 def test_bad_input_is_refused_with_every_problem():
@@ -302,7 +296,7 @@ def test_delta_is_composed_over_the_coordinates_that_move():
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(8.0, 0.0), (1.0, 1e-3)])
+@pytest.mark.parametrize(("epsilon", "delta"), thinned([(8.0, 0.0), (1.0, 1e-3)]))
 def test_noise_by_coordinate_is_certified_and_charged(epsilon, delta, relation):
     blocks = Counts(1, of=5, relation=relation), Counts(2, of=4, each=3, relation=relation)
     for ball in (*(blocks if delta == 0.0 else ()), Product(*blocks)):

@@ -28,7 +28,7 @@ from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.request import integer_floor
-from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from oracles.grids import least_error
 
 WHO = "add-remove"
@@ -136,6 +136,17 @@ def test_the_variance_of_rounded_noise_is_that_of_its_draws(real):
     assert np.all(np.abs(np.mean(x**2, axis=0) - noise.var()) <= 5.0 * spread)
 
 
+@pytest.mark.parametrize("level", [0.3, 0.8, 0.95, 1.0 - 1e-9])
+@pytest.mark.parametrize("scale", [0.1, 1.3, 7.0])
+def test_half_widths_of_rounded_noise_are_the_least_integers_that_hold(scale, level):
+    """P(|round(X)| > h) = P(|X| > h + 1/2) = exp(-(h + 1/2) / scale) for Laplace noise."""
+    noise = RoundedNoise(IndependentNoise(Laplace(1.0), np.array([scale])))
+    for (h,) in (noise.half_width(level), noise.upper_half_width(level)):
+        assert h == round(h)
+        assert math.exp(-(h + 0.5) / scale) <= (1.0 - level) * (1.0 + 1e-9)
+        assert h == 0.0 or math.exp(-(h - 0.5) / scale) > (1.0 - level) * (1.0 - 1e-9)
+
+
 def test_noise_that_hardly_ever_moves_is_not_said_to_have_no_variance():
     # X = T U, T gamma of shape 6 and scale 1/40: P(|X| > 1/2) from two gamma tails.
     found = compare(LInf(1.0, of=5), epsilon=40.0, integer=True, exhaustive=False)[
@@ -184,20 +195,6 @@ def test_what_is_not_for_integers_is_one_message(arguments, words):
         best(**{"epsilon": 1.0, "integer": True, **arguments})
     for word in words:
         assert word in str(error.value)
-
-
-def test_values_that_are_integers_are_released_and_others_are_refused_and_not_shown():
-    rows = compare([1, 3], epsilon=1.0, integer=True, exhaustive=False)
-    more = best([1, 3], epsilon=1.0, delta=1e-3, integer=True, family="gaussian")
-    for row in (*rows, more):
-        noisy = release(np.array([120, -5]), row.noise)
-        assert noisy.dtype == np.int64
-        assert noisy.shape == (2,)
-        with pytest.raises(ValueError, match="expected integers up to") as error:
-            release([1.5, 7.0], row.noise)
-        assert "1.5" not in str(error.value)
-    with pytest.raises(ValueError, match="grid: expected none"):
-        release([1, 7], best([1, 3], epsilon=1.0, integer=True).noise, grid=2.0)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])

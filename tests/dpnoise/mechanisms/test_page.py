@@ -8,8 +8,7 @@ import pytest
 
 from dpnoise import L1, AtMost, Box, LInf, gaussian_sigma
 from dpnoise.mechanisms.compare import best, compare
-from dpnoise.privacy.integer_points import maximal_points, parts_of_set
-from dpnoise.privacy.integer_sets import MOST_POINTS
+from dpnoise.privacy.integer_sets import MOST_POINTS, maximal_points, parts_of_set
 
 PAGE = (Path(__file__).parents[3] / "docs" / "best.md").read_text(encoding="utf-8")
 

@@ -23,8 +23,7 @@ from dpnoise.optimality.certificates import (
     unconditional,
 )
 from dpnoise.optimality.closed_forms import RadialStaircase
-from dpnoise.optimality.scalar_floor import StaircaseVariance
-from dpnoise.optimality.whole_numbers import WholeStaircase
+from dpnoise.optimality.scalar_floor import StaircaseVariance, WholeStaircase
 
 
 def radial(K):

@@ -14,8 +14,7 @@ from dpnoise.optimality.factorisation import (
     noise_axes,
 )
 from dpnoise.optimality.floor import floor
-from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.optimality.whole_numbers import whole_certificate
+from dpnoise.optimality.scalar_floor import scalar_certificate, whole_certificate
 from for_all import for_all
 
 ADDED, MOVED = {"relation": "add-remove"}, {"relation": "replace-one"}

@@ -24,8 +24,7 @@ from dpnoise.optimality.few_entries import (
 )
 from dpnoise.optimality.floor import candidates, floor
 from dpnoise.optimality.rearrangement import Rearrangement
-from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance
-from dpnoise.optimality.whole_numbers import WholeStaircase
+from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance, WholeStaircase
 from oracles.grids import least_error
 
 

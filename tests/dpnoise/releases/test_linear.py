@@ -16,6 +16,8 @@ from dpnoise import (
     compare,
     release,
 )
+from dpnoise.mechanisms.integers import IntegerVector
+from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.releases import release as module
 from dpnoise.releases import sums
 
@@ -208,6 +210,15 @@ def test_whole_answers_of_the_best_gaussian_noise_are_rounded():
     budget = Budget(1.05, 1e-5, relation="add-remove")
     budget.spend(found)
     assert budget.remaining() == pytest.approx(0.05, abs=1e-6)
+
+
+def test_noise_on_the_integers_makes_whole_answers_of_whole_numbers_alone():
+    """Half a count of noise on the integers is no integer."""
+    cells = IntegerVector((DiscreteLaplace(2.0),) * 2)
+    half, whole = (SummedNoise(Workload([[x, 1.0]], **ADDED), cells) for x in (0.5, 3.0))
+    assert (half.whole, whole.whole) == (False, True)
+    assert half.rvs(9, 1).dtype == float
+    assert np.any(half.rvs(9, 1) % 1.0)
 
 
 def test_whole_answers_need_a_matrix_of_whole_numbers():

@@ -16,11 +16,6 @@ from exact_release import NOISES, seeded
 COUNT = 20_000
 
 
-def reachable(found, value):
-    """Mironov: whether a double is value + a double, for outputs between 0 and the value."""
-    return (found - value) + value == found
-
-
 def precision(found):
     """Haney et al.: the exponent of the last bit of each double."""
     mantissa, exponent = np.frexp(found)
@@ -34,23 +29,6 @@ def rvs(value, noise, seed):
 
 def released(value, noise, seed):
     return seeded(seed)(np.full(COUNT, value), noise)
-
-
-def between(found):
-    """Outputs small beside 1, which both neighbours 0 and 1 reach often."""
-    return found[(found > 0.0) & (found < 0.25)]
-
-
-def test_outputs_that_only_one_neighbour_reaches():
-    """Mironov: those of 0 that no double noise on 1 leads to have probability 0 under 1."""
-    noise = Laplace(1.0)
-    plain = [np.mean(reachable(between(rvs(v, noise, 1)), 1.0)) for v in (0.0, 1.0)]
-    assert plain[1] == 1.0
-    assert plain[0] < 0.5
-    for value in (0.0, 1.0):
-        found = between(released(value, noise, 1))
-        assert found.size > 1000
-        assert reachable(found, 1.0).all()
 
 
 @pytest.mark.parametrize("scale", [2.0**20, 2.0**30])

@@ -10,6 +10,7 @@ from dpnoise import (
     Budget,
     BudgetExceededError,
     Counts,
+    DiscreteLaplace,
     Laplace,
     best,
     calibrate,
@@ -113,6 +114,8 @@ def test_containers_come_back():
     assert released.index.equals(index)
     assert all(one.index.equals(index) for one in released.interval())
     assert "shop 0" in repr(released)
+    for noise in (DiscreteLaplace(2.0), Laplace(2.0)):  # alone
+        assert release(series, noise).index.equals(index)
     row = release(series.to_frame().T, best(TWELVE, epsilon=1.0))
     assert row.columns.equals(index)
     assert row.interval()[0].shape == (1, 12)

@@ -15,8 +15,8 @@ from dpnoise_papers.balle_wang_2018.figures import (
     mean_curves,
     published_algorithm,
 )
+from dpnoise_papers.balle_wang_2018.heat_maps import heat_map_errors, heat_maps
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
-from dpnoise_papers.balle_wang_2018.tables.heat_maps import heat_map_errors, heat_maps
 from dpnoise_papers.claims.interval import ends
 from dpnoise_papers.style import OURS
 
@@ -26,9 +26,9 @@ BOUNDS = pd.DataFrame(
 )  # fmt: skip
 EPSILONS, DELTAS = [0.01, 0.1, 1.0], [1e-8, 1e-4]
 SCALES = {"cgm": 2.0, "agm": 1.0, "laplace": 3.0, "agm-js": 0.5, "agm-js-plus": 0.4,
-          "agm-th": 0.7, "flipped-huber": 0.9, "zero": 0.6}  # fmt: skip
+          "agm-th": 0.7, "zero": 0.6}  # fmt: skip
 DIMENSIONS = [4, 64, 1024]
-CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)
+CITY = CityCounts(events_per_cab=5, passengers_per_trip=1.6)
 METHODS = ["analytic", "flat", "wavelets", "trend-filtering-0"]
 BUDGET = {"seed": 3, "delta": 1e-6, "repetitions": 2, "methods": METHODS}
 ERRORS = HeatMapErrors(hours=(0, 8), epsilons=(0.5, 2.0), **BUDGET)
@@ -100,7 +100,6 @@ def curves():
     rows = [
         (e, d, m, s * d / e, 0.1 * s)
         for e in (0.1, 1.0) for d in DIMENSIONS for m, s in SCALES.items()
-        if m != "flipped-huber" or d < 100
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["epsilon", "dimension", "method", "error", "error_se"])
 
@@ -118,7 +117,6 @@ def test_errors_and_ratios_of_every_mechanism(curves):
         assert np.allclose(sorted(ratios), sorted(SCALES.values()))
         assert len(left.collections) == len(SCALES)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "flipped Huber, to $d = 64$*" in words
     assert words[-1] == OURS
     assert len(words) == len(SCALES) + 1
 
@@ -151,25 +149,6 @@ def test_the_axis_names_the_norm_of_the_error(curves):
         (histogram_curves, "ell_1"), (denoised_histograms, "ell_1"),
     ):  # fmt: skip
         assert norm in draw(curves).axes[0].get_ylabel()
-
-
-@pytest.mark.parametrize(
-    ("method", "of", "note"),
-    [("agm-js-plus", "agm-js", "aGM-JS"), ("flipped-huber", "agm", "aGM"),
-     ("truncated-laplace", "laplace", "Laplace, pure")],
-)  # fmt: skip
-@pytest.mark.parametrize("apart", [0.005, 0.02])
-def test_the_legend_says_what_lies_on_what(curves, method, of, note, apart):
-    like = curves[curves["method"] == of].assign(method=method)
-    like["error"] *= 1.0 + apart
-    figure = mean_curves(
-        pd.concat(
-            [curves[curves["method"] != method], like],
-            ignore_index=True,
-        )
-    )
-    words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert any(word.endswith(f", on {note}*") for word in words) == (apart < 0.01)
 
 
 @pytest.fixture(scope="module")
@@ -223,16 +202,13 @@ def test_upright_turns_without_stretching():
     angle = np.radians(29)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     points = (rng.uniform(-0.5, 0.5, (500, 2)) * [1, 6]) @ turn
-    x, y, north = figures._upright(points)
+    x, y = figures._upright(points)
     assert np.ptp(y) > 5 * np.ptp(x)
-    assert np.linalg.norm(north) == pytest.approx(1)
-    # the direction of north is where a step to the north leads
     stepped = np.vstack([points, points.mean(axis=0), points.mean(axis=0) + np.array([0, 1e-6])])
-    x, y, north = figures._upright(stepped)
-    assert np.allclose([x[-1] - x[-2], y[-1] - y[-2]], 1e-6 * north, atol=1e-12)
-    assert north[1] > 0
+    x, y = figures._upright(stepped)
+    assert y[-1] > y[-2]  # a step to the north leads upwards
     centred = points - points.mean(axis=0)
-    assert np.allclose(np.hypot(*figures._upright(points)[:2]), np.linalg.norm(centred, axis=1))
+    assert np.allclose(np.hypot(*figures._upright(points)), np.linalg.norm(centred, axis=1))
 
 
 def test_errors_of_several_hours():

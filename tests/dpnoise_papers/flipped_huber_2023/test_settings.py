@@ -20,7 +20,7 @@ from dpnoise_papers.flipped_huber_2023.settings import (
     VarianceRatio,
     VectorVariances,
 )
-from dpnoise_papers.flipped_huber_2023.tables.variances import vector_variances
+from dpnoise_papers.flipped_huber_2023.variances import vector_variances
 from for_all import for_all
 
 GRID = {"low": 0.1, "high": 10.0, "count": 3, "spacing": "log"}

@@ -1,12 +1,15 @@
-"""Settings of inid-2024: what no table function can use is refused where it stands."""
+"""Settings of inid-2024: what would fail or mean nothing is refused where it stands."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from dpnoise_papers.config import load
-from dpnoise_papers.inid_2024.settings import Settings
+from dpnoise_papers.inid_2024.settings import PrivateTraining, Settings
 from for_all import for_all
 
 SHIPPED = load(Path(__file__).parents[3] / "config.yaml").inid_2024
@@ -44,13 +47,12 @@ def budget(noise, delta, epsilon):
         ("table_2", "sensitivities", [0.5, 0.0], "greater than or equal to 0.000001"),
         ("table_2", "epsilons", [101.0], "less than or equal to 100"),
         ("table_2_curves", "epsilons", GRID | {"high": 101.0}, "between 1e-06 and 100"),
-        ("table_2_crossings", "shares", [0.5], "greater than or equal to 0.501"),
         ("algorithm_1", "tolerance", 1e10, "less than or equal to 1"),
         ("algorithm_1", "tolerance", 0.0, "greater than or equal to 0.000000000001"),
         ("algorithm_1", "odds", GRID | {"high": 1e16}, "between 1e-299 and"),
         ("algorithm_1", "odds", GRID | {"count": 100_000}, "at most 1000000 pairs"),
         ("corollary_6", "dimensions", {"cubic": [2]}, "'uniform', 'linear'"),
-        ("corollary_6", "dimensions", {"exponential": [21]}, "at most 20 dimensions"),
+        ("corollary_6", "dimensions", {"exponential": [231]}, "at most 230 dimensions"),
         ("corollary_6", "dimensions", {}, "at least 1 item"),
         ("corollary_6", "epsilons", [51.0], "less than or equal to 50"),
         ("theorem_7", "largest", 1, "greater than or equal to 2"),
@@ -86,3 +88,42 @@ def test_epsilons_are_listed_or_a_grid():
         given["figure_1a"]["epsilons"] = epsilons
         kept = Settings.model_validate(given).figure_1a.model_dump(mode="json")
         assert kept["epsilons"] == epsilons
+
+
+def told(**changes):
+    with open("config.yaml", encoding="utf-8") as file:  # noqa: PTH123
+        section = yaml.safe_load(file)["inid_2024"]["table_4_digits"]
+    return section | {"seed": 1} | changes
+
+
+def test_cells_are_a_budget_and_a_scheme_each():
+    settings = PrivateTraining.model_validate(told())
+    assert len(settings.cells) == 1 + 6 * 4
+    cell = settings.cells["gaussian-4e-10-8-spr-group"]
+    assert (cell.budget.delta, cell.budget.epsilon, cell.scheme) == (4e-10, 8.0, "spr-group")
+    assert settings.cells["none"].budget is None
+
+
+NETWORK = {"widths": [8, 16], "blocks": 1, "stride": 1, "normalisation": 4}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rate": 0.0}, "greater than or equal to 0.000001"),
+        ({"rate": 1.5}, "less than or equal to 1"),
+        ({"clip": 0.0}, "greater than or equal to 0.001"),
+        ({"epochs": 0, "search_epochs": 0}, "greater than or equal to 1"),
+        ({"search_epochs": 99}, "expected at most `epochs` search_epochs"),
+        ({"device": "tpu"}, "'cpu' or 'cuda'"),
+        ({"schemes": ["weighted"]}, "'iid', 'spr', 'optimal' or 'spr-group'"),
+        ({"learning_rates": [0.0]}, "greater than or equal to 0.000001"),
+        ({"network": NETWORK | {"normalisation": 3}}, "expected widths that normalisation divides"),
+        ({"network": NETWORK | {"widths": [16, 8]}}, "expected widths that do not fall"),
+        ({"momentum": 0.9}, "Extra inputs are not permitted"),
+        ({"checkpoints": "../elsewhere"}, "expected a relative folder"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(changes, message):
+    with pytest.raises(ValidationError, match=message):
+        PrivateTraining.model_validate(told(**changes))

@@ -1,14 +1,31 @@
+"""Ids, links and the nesting of tags."""
+
+from __future__ import annotations
+
+import inspect
 import re
+import shlex
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.config import load
 from dpnoise_papers.item import papers
+from dpnoise_papers.making import resolve
 from dpnoise_papers.result_files import read_table, write_table
 from dpnoise_papers.review import report as module
-from dpnoise_papers.review.report import group_of, item_label, report
+from dpnoise_papers.review.report import (
+    command_options,
+    cost,
+    group_of,
+    item_label,
+    making,
+    place,
+    report,
+)
+from dpnoise_papers.steps import Run, outputs
 from for_all import for_all
 from review_run import run
 
@@ -142,11 +159,7 @@ def test_the_stamp_names_the_run_and_warns_of_other_settings(text):
 
 
 def test_the_same_run_gives_the_same_bytes(made, text):
-    again = report(made, OPTIONS, choices="no-such-file.md")
-    assert "Choices where the paper is silent" not in again
-    assert section(again, 'section class="view on"', "section") == section(
-        text, 'section class="view on"', "section"
-    )
+    assert report(made, OPTIONS) == text
 
 
 def test_verdicts_of_other_claims_and_a_page_too_large_are_refused(made, monkeypatch):
@@ -223,3 +236,60 @@ def test_numbered_figures_and_tables_come_first():
     assert group_of("figure-3a", judged=True) == "Figures and tables"
     assert group_of("lemma-7", judged=True) == "Theory and text"
     assert group_of("table-3-runs", judged=False) == "Beside the paper"
+
+
+NAMES = sorted(
+    getattr(item, kind).function
+    for paper in papers()
+    for item in paper.items[:4]
+    for kind in ("table", "figure", "page")
+    if getattr(item, kind)
+)
+HEAD = "s\th:m:s\tmax_rss\tmax_vms\n"
+
+
+@pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.id)
+def test_every_item_can_be_remade_by_the_path_of_a_file_of_its_own(paper, tmp_path):
+    run = Run(load("config.yaml"))
+    run.results, run.figures, run.logs = (str(tmp_path / name) for name in ("r", "f", "logs"))
+    for item in paper.items:
+        made = making(run, f"{paper.id}/{item.id}", [])
+        words = shlex.split(made.command)
+        if item.extra:
+            assert words == ["make", item.target]
+            continue
+        assert words[:-1] == ["snakemake", "--cores", "2", "--force"]
+        assert words[-1] in outputs(run.calls(f"{paper.id}/{item.id}"))
+        assert made.functions
+        assert (made.cost, made.files) == (None, [])
+        assert bool(made.settings) == bool(item.table and item.table.settings)
+
+
+def test_options_are_those_of_the_run():
+    assert command_options([], {}) == []
+    assert command_options([Path("a.yaml").resolve()], {"seed": 3, "data": {"offline": True}}) == [
+        "--configfile", "a.yaml", "--config", 'data={"offline": true}', "seed=3",
+    ]  # fmt: skip
+
+
+@for_all("name", NAMES)
+def test_the_line_is_where_the_function_is_defined(name):
+    found = place(name)
+    function = inspect.unwrap(resolve(name))
+    line = Path(found.path).read_text(encoding="utf-8").splitlines()[found.line - 1]
+    assert line.startswith(f"def {function.__name__}(")
+
+
+def test_an_unknown_function_is_named():
+    with pytest.raises(ValueError, match="expected a function 'nothing'"):
+        place("dpnoise_papers.making.nothing")
+
+
+def test_the_largest_numbers_of_a_benchmark_count_and_no_number_is_none(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text(HEAD + "1.5\t0:00:01\t100.0\t1\n2.5\t0:00:02\tNA\t-\n")
+    assert cost(path) == (2.5, 100.0)
+
+
+def test_what_left_no_file_has_no_cost(tmp_path):
+    assert cost(tmp_path / "a.tsv") is None

@@ -4,15 +4,14 @@ import mpmath
 import numpy as np
 import pytest
 
+from dpnoise_papers.verify.lattice import minimum_moment
 from dpnoise_papers.verify.oracles import densities
+from dpnoise_papers.verify.oracles.densities import minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.oracles.gaussian import (
-    gaussian_epsilon_at,
     gaussian_log_delta,
     gaussian_sigma,
 )
-from dpnoise_papers.verify.oracles.minima import minimum, minimum_in_box, scalar_delta
-from dpnoise_papers.verify.paths.common import minimum_moment
-from dpnoise_papers.verify.paths.inid_2024 import minimum_cost
+from dpnoise_papers.verify.paths import minimum_cost
 from oracles.exact import Pieces
 
 BOX = ((0.02, 150.0), (0.02, 50.0))
@@ -106,4 +105,3 @@ def test_staircase_of_least_mean_absolute_error(epsilon):
 def test_sigma_is_a_proved_root(epsilon, delta):
     sigma = gaussian_sigma(epsilon, delta, 2.0)
     assert gaussian_log_delta(2.0 / sigma, epsilon) == pytest.approx(math.log(delta), abs=1e-10)
-    assert gaussian_epsilon_at(2.0 / sigma, delta) == pytest.approx(epsilon, abs=1e-9)

@@ -61,7 +61,6 @@ _WIDEST_BLUR = 1.0  # of a^2 and of a^2 c (c + 1)
 _ATTEMPTS = 4
 _EVALUATION = 4e-7  # seconds
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
-_MOST_SCALE = 700.0  # of the logarithm of a share of the error
 _DEEPEST = 1e11  # -log delta from which on exponents have no digits left
 _MIN_BLUR = 1e-12  # relative to the widest
 _SHARES = np.linspace(0.125, 1.0, 8)
@@ -91,18 +90,6 @@ class LogBounds(NamedTuple):
         if self.upper - self.lower > 700.0:
             return math.inf
         return math.expm1(self.upper - self.lower)
-
-
-class Shares(NamedTuple):
-    """What each kind of error adds to the gap between two bounds of delta.
-
-    `aliases` by the step of the rule, `tail` beyond its last point, `blur`, and `rounding`.
-    """
-
-    aliases: float = 0.0
-    tail: float = 0.0
-    blur: float = 0.0
-    rounding: float = 0.0
 
 
 def _log(x: float) -> float:
@@ -168,7 +155,6 @@ class Inversion:
         self._most = min(_MOST_EVALUATIONS, 0.4 * seconds / _EVALUATION)
         self._rows = max(transform.rows, len(transform.losses), 1)
         self._added = 0
-        self.shares = self._made = Shares()  # of the last answer, and of the last plan
         self._groups = [
             (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
         ]
@@ -215,7 +201,6 @@ class Inversion:
     def bounds(self, epsilon: float) -> LogBounds:
         """Bounds on log E (1 - e^(epsilon - L))_+ over the finite losses."""
         infinite = self._infinite
-        self.shares = Shares()
         top = self.transform.largest
         if epsilon >= top * (1.0 - _TOP):
             return self._near_top(epsilon)
@@ -257,7 +242,7 @@ class Inversion:
             found = self._apply(rule, plan, terms, closed[: 1 + plan.level])
             progress = best is None or found.gap < 0.5 * best.gap
             if best is None or found.gap < best.gap:
-                best, self.shares = found, self._made
+                best = found
                 self._kept = _Kept(rule, plan, terms, found.gap) if self._keep else None
             spent += plan.points * self._rows
             wide = best.gap > _USEFUL and not loose and self.rtol < _LOOSE
@@ -276,9 +261,7 @@ class Inversion:
         rule, plan = kept.rule.moved(epsilon), kept.plan
         if plan.level == 2 and len(closed) == 2:
             closed.append(self._once(epsilon))
-        found = self._apply(rule, plan, kept.terms, closed[: 1 + plan.level])
-        self.shares = self._made
-        return found
+        return self._apply(rule, plan, kept.terms, closed[: 1 + plan.level])
 
     @property
     def _infinite(self) -> tuple[float, float]:
@@ -373,12 +356,7 @@ class Inversion:
         inverted = LogBounds(
             _log(low) + scale - doubt, _log(middle) + scale, _log(high) + scale + doubt
         )
-        found = _total([inverted, *map(_exact, removed)])
-        errors = 2.0 * (sums.rounding + 2.0 * abs(sums.delta) * doubt)
-        errors += 2.0 * sum(_scaled(log_error, scale) for _, log_error in removed)
-        parts = (aliases, 2.0 * plan.tail, lift, errors)
-        self._made = Shares(*(float(part) * math.exp(min(scale, _MOST_SCALE)) for part in parts))
-        return found
+        return _total([inverted, *map(_exact, removed)])
 
 
 def _beyond(cut: NoiseStretch, x: Array) -> Array:

@@ -36,14 +36,6 @@ the transform resolves a delta of 1e-200 like one of 1e-2. With w(l) = e^(-c (l 
 - Quadrature and rounding of masses: a relative error of each, to the power K. Rounding of losses: a
   shift of the sum, taken off or added to epsilon.
 
-**Any noise that falls with |t|** (`composed_bounds`) needs no log-concavity: bounds on P(L > x) at
-lattice points (`scalar.shift`) give losses that are stochastically larger and smaller, and
-delta, the mean of (1 - e^(epsilon - sum))_+, rises with each of them. The bounds are as wide as the
-lattice is coarse, and do not reach below a delta of about 1e-12 for each coordinate. For noise
-without closed forms only; the accounts of other noise are far closer. The corner of the box is the
-worst neighbour for every such noise: the scalar profile rises with the shift at every epsilon >= 0,
-by symmetry at epsilon < 0 too, and Blackwell's theorem carries that over to products.
-
 **Losses on a lattice**, rounded up and rounded down. For noise with density g = exp(-psi),
 symmetric and log-concave, and a shift d the loss L(t) = psi(t + d) - psi(t) is non-decreasing in t.
 Under P the noise has density g(t), under Q density g(t + d), and R = dQ / dP = exp(-L). The profile
@@ -94,7 +86,7 @@ from dpnoise.privacy.lattice.plan import (
     ShiftedNoise,
     make_plan,
 )
-from dpnoise.privacy.scalar.shift import WHOLE, UnimodalShift, whole_shift
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -314,9 +306,7 @@ _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digi
 # Seconds for each coordinate and epsilon, and for each lattice point of these; what is refused.
 _EACH, _EACH_POINT, _MOST_SECONDS = 0.01, 1.5e-7, 10.0
 _WIDEST = 700.0  # e^loss has a double
-_MOST_POINTS, _FEWEST, _SIZE = 2**13, 2**6, 2**20  # of one coordinate's lattice, and of the sum's
 _UNDERFLOW = 1e-250  # more than all payoffs below the least double
-_NEGLIGIBLE = 1e-14  # mass of the losses above the lattice
 
 
 class LatticeBounds(NamedTuple):
@@ -526,62 +516,3 @@ def lattice_bounds(
         for at, value in np.ndenumerate(epsilon):
             lower[at], upper[at] = _bounds(parts, float(value), int(size))
     return LatticeBounds(lower[()], upper[()])
-
-
-def _reach(losses: Sequence[tuple[UnimodalShift, int]], total: int) -> float:
-    """A loss that is exceeded with negligible mass only, or the largest one of any cell."""
-    reach = 0.0
-    for loss, _ in losses:
-        finite = loss.cells.high[np.isfinite(loss.cells.high)]
-        x = max(float(np.max(finite, initial=0.0)), 1e-300) * np.geomspace(1e-12, 1.0, 400)
-        rare = np.flatnonzero(loss.loss_tails(x)[1] <= _NEGLIGIBLE / total)
-        reach = max(reach, float(x[rare[0] if rare.size else -1]))
-    return reach
-
-
-def _rounded(loss: UnimodalShift, copies: int, h: float, half: int) -> tuple[RoundedLoss, ...]:
-    """The loss rounded down and rounded up to points k h, -half <= k <= half."""
-    points = h * np.arange(-half, half + 1)
-    low, high = loss.loss_tails(np.append(points, np.finfo(float).max))
-    infinite, low, high = low[-1], low[:-1], high[:-1]
-    # The tail falls; so do the largest lower and the smallest upper bounds.
-    low = np.maximum.accumulate(low[::-1])[::-1]
-    high = np.minimum.accumulate(high)
-    down, up = -np.diff(low, append=infinite), -np.diff(high, prepend=1.0)
-    return tuple(
-        RoundedLoss(
-            copies, math.log(top) if top > 0.0 else -math.inf, Masses(-half, weight, 0.0), 0.0, 0.0
-        )
-        for weight, top in ((down, infinite), (up, high[-1]))
-    )
-
-
-def composed_bounds(groups: Sequence[tuple[Noise, int]], epsilon: Array) -> tuple[Array, Array]:
-    """Bounds on log delta of independent noise on the coordinates of a query.
-
-    Groups are noise in units of the sensitivity and how many coordinates have it; epsilon >= 0 of
-    any shape. A ValueError is raised if there are too many coordinates for a lattice.
-    """
-    total = sum(copies for _, copies in groups)
-    points = min(_MOST_POINTS, _SIZE // total)
-    if points < _FEWEST:
-        message = (
-            f"vector profile: expected at most {_SIZE // _FEWEST} coordinates beside noise that "
-            f"is not log-concave, got {total}"
-        )
-        raise ValueError(message)
-    losses = [(UnimodalShift(noise, Fraction(1)), copies) for noise, copies in groups]
-    half = points // 2
-    h = _reach(losses, total) / half
-    start, size = -half * total, 2 * half * total + 1
-    gap = h * (start + np.arange(size)) - epsilon.reshape(-1, 1)
-    payoff = -np.expm1(-np.maximum(gap, 0.0))
-    bounds = []
-    pairs = [_rounded(loss, copies, h, half) for loss, copies in losses]
-    for side, parts in zip((-1.0, 1.0), map(list, zip(*pairs, strict=True)), strict=True):
-        weights, error = sum_weights(parts, start, size)
-        infinite = math.exp(log_any_infinite([(part.copies, part.log_infinite) for part in parts]))
-        delta = payoff @ weights + side * error * np.linalg.norm(payoff, axis=1) + infinite
-        with np.errstate(divide="ignore"):  # 0
-            bounds.append(np.log(np.clip(delta, 0.0, 1.0)).reshape(epsilon.shape))
-    return bounds[0], bounds[1]

@@ -9,6 +9,7 @@ import numpy as np
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.odometer.accounts import renyi_divergences
 from dpnoise.privacy.odometer.concentrated import ConcentratedAccount, concentrated
 from dpnoise.privacy.odometer.ledger import (
     Entry,
@@ -23,9 +24,7 @@ from dpnoise.privacy.odometer.ledger import (
     written,
     written_entries,
 )
-from dpnoise.privacy.odometer.moments import renyi_divergences
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.privacy.odometer.spent import Spent
 from dpnoise.privacy.odometer.statement import (
     Repeated,
     Statement,
@@ -34,7 +33,7 @@ from dpnoise.privacy.odometer.statement import (
     words_of,
 )
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
-from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
+from dpnoise.privacy.odometer.terms import Spent, Terms, read_ledger, read_terms
 from dpnoise.privacy.sampled.mechanism import Sample
 from dpnoise.sensitivity.base import Sensitivity, is_set, joined
 from dpnoise.sensitivity.relation import ADD_REMOVE, number_words
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.privacy.zcdp import ZCDP
+    from dpnoise.privacy.odometer.concentrated import ZCDP
 
 
 _NUMBERS = (int, float, str, type(None))

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.accounts import Moments
     from dpnoise.privacy.odometer.concentrated import Rho
-    from dpnoise.privacy.odometer.moments import Moments
     from dpnoise.privacy.vector import Shares
 
 
@@ -154,7 +154,7 @@ class Ledger:
 
     @cached_property
     def moments(self) -> Moments | None:
-        """Sums of moments, once they were asked for (see `odometer.moments`)."""
+        """Sums of moments, once they were asked for (see `odometer.accounts`)."""
         return None
 
     @cached_property

@@ -3,6 +3,11 @@
 In each direction, the record removed or added in all steps, the losses are independent sums, whose
 transform `dpnoise.privacy.inversion` inverts with bounds on everything it leaves out. One step
 alone has a closed form. docs/sampling.md has the proofs.
+
+**The least epsilon at which delta is a given one, by a search over bounds on delta.**
+An estimate of log delta leads the search: by tangents from a saddle point approximation, or within
+a bracket. Nothing rests on it. Every bound that was seen counts: epsilon is at least any at which
+the lower bound on delta is too large, and at most any at which the upper one is not.
 """
 
 from __future__ import annotations
@@ -11,11 +16,11 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import optimize
 
 from dpnoise.privacy.inversion.inversion import (
     Inversion,
     LogBounds,
-    Shares,
     approximate,
     by_tangents,
     tilts,
@@ -43,11 +48,7 @@ from dpnoise.privacy.sampled.pairs import (
     pair_of,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
-from dpnoise.privacy.sampled.search import EpsilonSearch
-from dpnoise.privacy.sampled.transform import (
-    MixedTransform,
-    SampledGaussianLoss,
-)
+from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,12 +56,130 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.sampled.stretches import StretchLoss
 
+
+_DOUBLINGS = 20  # of epsilon from where it begins, or as many tenths
+_CLIP = 700.0
+_WIDENINGS = 25
+_STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
+_MOST_GROWTH = 15.0  # of the distance of an end from the root
+_SMALLEST = 1e-12  # epsilon next to which ends are looked for
+
+
+class _SpentError(Exception):
+    """No work is left for a search."""
+
+
+class EpsilonSearch:
+    """A search by `bounds`, on log delta at an epsilon, until `spent` says that it is enough."""
+
+    def __init__(
+        self, bounds: Callable[[float], LogBounds], log_delta: float, spent: Callable[[], bool]
+    ) -> None:
+        self._bounds, self._log_delta, self._spent = bounds, log_delta, spent
+        self._known: dict[float, LogBounds] = {}
+
+    def ends(
+        self, start: float, known: tuple[float, float] | None, top: float
+    ) -> tuple[float, float]:
+        """Bounds on epsilon from about where it is; 0 and infinity where there are none.
+
+        `known` is a better guess with the slope of log delta there, if there is one, below `top`.
+        """
+        try:
+            root = None if known is None else by_tangents(self._excess, *known, top)
+            root = self._bracketed(start) if root is None else root
+            if root is not None:
+                self._surround(root)
+        except _SpentError:
+            pass
+        low = max(
+            (at for at, one in self._known.items() if one.lower >= self._log_delta), default=0.0
+        )
+        high = min(
+            (at for at, one in self._known.items() if one.upper <= self._log_delta),
+            default=math.inf,
+        )
+        return min(low, high), high
+
+    def _told(self, epsilon: float) -> LogBounds:
+        if epsilon not in self._known:
+            self._known[epsilon] = self._bounds(epsilon)
+        return self._known[epsilon]
+
+    def _excess(self, epsilon: float) -> float:
+        if epsilon not in self._known and self._spent():
+            raise _SpentError
+        return min(max(self._told(epsilon).estimate - self._log_delta, -_CLIP), _CLIP)
+
+    def _bracketed(self, start: float) -> float | None:
+        """A root of the excess, None if there is none or 0 is enough."""
+        low, high, excess = 0.0, start, self._excess
+        if excess(high) > 0.0:
+            # ends: no upper bound is known, or a bracket
+            for _ in range(_DOUBLINGS):
+                low, high = high, 2.0 * high
+                if excess(high) <= 0.0:
+                    break
+            else:
+                return None
+        else:
+            low = 0.5 * high
+            if excess(low) <= 0.0:
+                if self._told(0.0).upper <= self._log_delta:
+                    return None
+                low, high = 0.0, low
+                # ends: a bracket down to 0
+                for _ in range(_DOUBLINGS):
+                    low = 0.1 * high
+                    if excess(low) > 0.0:
+                        break
+                    low, high = 0.0, low
+        # Where delta at 0 is what is asked for, give or take rounding, nothing changes its sign.
+        above, below = excess(low), excess(high)
+        if not above > 0.0 >= below:
+            return high
+        near, slope = (high if -below < above else low), (below - above) / (high - low)
+        root = by_tangents(excess, near, slope, high) if near > 0.0 else None
+        if root is None or not low <= root <= high:
+            root = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
+        return root
+
+    def _surround(self, root: float) -> None:
+        """Bounds on either side of a root, as near as may be."""
+        log_delta, root = self._log_delta, max(root, _SMALLEST)
+        step, here = _STRIDE * root, self._told(root)
+        # ends: bounds are taken on either side of wherever it ends
+        for _ in range(_POLISH):
+            there = self._told(root + step)
+            fall = here.estimate - there.estimate
+            if not math.isfinite(fall):  # next to the largest loss: what was seen is all there is
+                return
+            slope = max(fall / step, 1e-9 / root)
+            root = max(root + (here.estimate - log_delta) / slope, _SMALLEST)
+            here = self._told(root)
+        if not math.isfinite(here.estimate):
+            return
+        root += min(max((here.estimate - log_delta) / slope, -step), step)
+        for side in (-1.0, 1.0):
+            doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
+            move = 1.5 * min(doubt, 1e3) / slope + 1e-11 * root
+            # ends: what was seen is all there is
+            for _ in range(_WIDENINGS):
+                at = root + side * move
+                if at <= 0.0:
+                    break
+                bounds = self._told(at)
+                miss = log_delta - bounds.lower if side < 0.0 else bounds.upper - log_delta
+                if miss <= 0.0:
+                    break
+                move += min(max(1.5 * miss / slope, move), _MOST_GROWTH * move)
+
+
 _SECONDS, _ROUGH_SECONDS = 0.4, 0.1  # for one epsilon
 _CLOSED = 1e-11  # relative rounding of the chance of a sample
 _TRIES = 3
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
-_CLIP = 700.0
 _SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
 _ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
@@ -74,17 +193,12 @@ MOST_WORK, _MOST_SEARCH = 2.2e6, 1.6e6  # evaluations of a direction, and of the
 class Composition:
     """Steps on Poisson samples with their numbers, beside other releases.
 
-    `other` is the transform of the losses of all other releases, if there are any. Unless `fast`,
-    bounds are those of the inversion alone.
+    `other` is the transform of the losses of all other releases, if there are any.
     """
 
-    def __init__(
-        self,
-        steps: Mapping[Kind, int],
-        other: LossTransform | None = None,
-        *,
-        fast: bool = True,
-    ) -> None:
+    _plain_pairs = True  # of Gaussian noise, a record added or removed: lines and lattices serve
+
+    def __init__(self, steps: Mapping[Kind, int], other: LossTransform | None = None) -> None:
         plain = math.fsum(n / step.sigma**2 for step, n in steps.items() if step.rate == 1.0)
         self.steps = {step: n for step, n in steps.items() if 0.0 < step.rate < 1.0}
         self.every = {step: n for step, n in steps.items() if step.rate > 0.0}
@@ -100,7 +214,6 @@ class Composition:
         self.close = CLOSE  # the gap of log delta that is close enough
         self._lattices: dict[str, Rounded] = {}
         self._steep: float | None = None  # of the cut for one delta
-        self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float, float], Inversion] = {}
         self._hidden: dict[
             tuple[str, float, float, float], str
@@ -108,7 +221,6 @@ class Composition:
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
         self._before = 0.0  # evaluations for earlier answers
-        self.most = MOST_WORK  # evaluations of a direction
         self._lost = 0.0  # evaluations of what is not kept
         # The root of about the variance of the loss; squares of the smallest rates are 0.
         parts = [
@@ -116,15 +228,15 @@ class Composition:
             for step, n in self.steps.items()
         ]
         self._spread = math.hypot(*parts, math.sqrt(other.gaussian))
-        self._fast = fast
-        simple = fast and self._spread > _SMALLEST_SPREAD and other.infinite == 0.0 and self.steps
+        simple = self._plain_pairs and self._spread > _SMALLEST_SPREAD and other.infinite == 0.0
+        simple = simple and bool(self.steps)
         self._lines = Lines(self._transform, self._spread) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
 
     @property
     def _lattice_serves(self) -> bool:
         """Whether all is steps on samples, few enough kinds of them."""
         few = len(self.steps) <= _MOST_ROUNDED
-        return self._fast and few and self.alone and self.other.gaussian == 0.0
+        return self._plain_pairs and few and self.alone and self.other.gaussian == 0.0
 
     def _rounded(self, direction: str) -> Rounded:
         if direction not in self._lattices:
@@ -258,7 +370,7 @@ class Composition:
     @property
     def _most(self) -> float:
         """Evaluations that may be used for a direction."""
-        return self.most if self.close < _ROUGH else min(self.most, _ROUGH_WORK)
+        return MOST_WORK if self.close < _ROUGH else _ROUGH_WORK
 
     @property
     def work(self) -> float:
@@ -279,7 +391,6 @@ class Composition:
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
-        self.shares, self.log_cut = Shares(), -math.inf
         if not self.every and self.alone:
             return NOTHING
         if self.alone and sum(self.every.values()) == 1:
@@ -335,7 +446,7 @@ class Composition:
                 return self._uncut_bounds(epsilon, direction)
             found = with_rest(cut.bounds(epsilon), rest)
             if found.gap <= best.gap:
-                best, self.shares, self.log_cut = found, cut.shares, rest
+                best = found
             deep = found.estimate - DEEP
             deep = deep if guess is None else max(deep, guess - DEEP)
             if rest <= max(deep + 5.0, DEEPEST) and STEEP * tilt <= 1.5 * steep:
@@ -344,10 +455,7 @@ class Composition:
         return best
 
     def _uncut_bounds(self, epsilon: float, direction: str) -> LogBounds:
-        inversion = self._inversion(direction, -math.inf, 1.0)
-        found = inversion.bounds(epsilon)
-        self.shares, self.log_cut = inversion.shares, -math.inf
-        return found
+        return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
 
     def _tilt(self, epsilon: float, direction: str) -> float:  # noqa: ARG002  (of the other one)
         """The tilt at the saddle point with the record added; 0 where nothing is above epsilon."""
@@ -371,34 +479,25 @@ class Composition:
         """Bounds on the least epsilon in one direction; the upper one is infinite above 1e6."""
         low, high = self._epsilon(log_delta, direction)
         largest = self._largest_of(direction)
-        high = min(high, largest) if largest <= MOST_EPSILON else high
-        return min(low, high), high
+        high = min(high, largest)
+        return min(low, high), high if high <= MOST_EPSILON else math.inf
 
     def _epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
         """The same where the largest loss is not looked at."""
         if self.every and min(self._known(0.0, direction)[1], self._distance) <= log_delta:
             return 0.0, 0.0
-        if self._lines is not None and sum(self.every.values()) > 1:
-            found = self._lines.epsilon(log_delta, direction)
-            if found is not None and found[1] - found[0] <= _SHARP * found[1]:
-                return found
-            if self._lattice_serves:
-                other = self._rounded(direction).epsilon(log_delta)
-                return self._joined(found, other, log_delta, direction)
         self._before += self._work
         search = EpsilonSearch(
             lambda epsilon: self.log_delta(epsilon, direction, log_delta),
             log_delta,
             lambda: self._work > min(_MOST_SEARCH, self._most),
         )
-        start = self._start(log_delta, direction)
-        low, high = search.ends(
-            start, lambda excess: self._near(start, log_delta, direction, excess)
-        )
+        start, known = self._about(log_delta, direction)
+        low, high = search.ends(start, known, self._largest_of(direction) * (1.0 - 1e-6))
         if high > (1.0 + _ROUGH) * low:
             self._sharpen(direction)
-            known = self._chernoff_epsilon(log_delta, direction)[0]
-            high = min(high, max(known, low) if known <= MOST_EPSILON else math.inf)
+            most = self._chernoff_epsilon(log_delta, direction)[0]
+            high = min(high, max(most, low) if most <= MOST_EPSILON else math.inf)
             low = min(max(low, self._alone_epsilon(log_delta, direction)), high)
         return low, high
 
@@ -414,37 +513,24 @@ class Composition:
         """One step alone."""
         return Composition({step: 1})
 
-    def _near(
-        self, start: float, log_delta: float, direction: str, excess: Callable[[float], float]
-    ) -> float | None:
-        """A root of the excess by tangents, from that of a saddle point approximation."""
+    def _about(self, log_delta: float, direction: str) -> tuple[float, tuple[float, float] | None]:
+        """About where epsilon is; and by a saddle point approximation, with the slope, or None."""
         if self.alone and (sum(self.every.values()) == 1 or not self.steps):
-            return None
+            return self._start(log_delta, direction), None
+        found = None if self._lines is None else self._lines.epsilon(log_delta, direction)
+        if found is not None and found[0] > 0.0:
+            return found[0], (found[0], -found[1])
+        start = self._start(log_delta, direction)
         try:
             steep = STEEP * self._tilt(start, direction) if self._steep is None else self._steep
             cut = self._cuts(direction) and not self.uncut
             rest = (max(log_delta - DEEP, DEEPEST), steep) if cut else (-math.inf, 1.0)
             inversion = self._inversion(direction, *rest)
         except ValueError:
-            return None
-        top = inversion.transform.largest * (1.0 - 1e-6)
-        known = approximate(inversion, start, log_delta, top)
-        return None if known is None else by_tangents(excess, *known, top)
-
-    def _joined(
-        self,
-        first: tuple[float, float] | None,
-        second: tuple[float, float] | None,
-        log_delta: float,
-        direction: str,
-    ) -> tuple[float, float]:
-        """What two accounts say of epsilon; that of one step where neither says anything."""
-        some = [one for one in (first, second) if one is not None]
-        low = max((one[0] for one in some), default=0.0)
-        high = min((one[1] for one in some), default=math.inf)
-        if low == 0.0 and high > 0.0:
-            low = self._alone_epsilon(log_delta, direction)
-        return min(low, high), high
+            return start, None
+        return start, approximate(
+            inversion, start, log_delta, inversion.transform.largest * (1.0 - 1e-6)
+        )
 
     def saddle(self, epsilon: float) -> tuple[float, float] | None:
         """About log delta, by a saddle point approximation, and its tilt; None without one."""
@@ -455,17 +541,6 @@ class Composition:
     def log_moment(self, c: float) -> float:
         """Log M at a tilt where the record is removed."""
         return float(self._transform(REMOVED, -math.inf, 1.0).log_real(np.array([c]))[0])
-
-    def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
-        """About log delta, found in little time."""
-        if self._lines is not None and sum(self.every.values()) > 1:
-            found = self._lines.log_delta(epsilon, direction, guess, _ROUGH)
-            if found.gap > _ROUGH and self._lattice_serves:
-                found = self._rounded(direction).log_delta(epsilon, rough=True)
-            if found.gap <= 1.0:
-                return found.estimate
-        self.close = max(self.close, _ROUGH)
-        return self.log_delta(epsilon, direction, guess).estimate
 
     def worst_log_delta(
         self, epsilon: float, directions: Sequence[str], guess: float | None = None

@@ -31,9 +31,8 @@ _SHALLOW = 18.0  # and then e^-18
 DEEPEST = -760.0  # of its logarithm
 STEEP = 1.5
 CLOSE = 1e-8  # gap with which the search ends
-_USEFUL = 1e-3  # the gap of a line from which an epsilon is taken
+_LOOSER, _MOST_GAP = 1.5, 1.0  # a gap from a kept line, beside the gap that it had
 _JUMP, _BACK = 3.0, 3  # of the variance between tilts, and smaller tilts tried then
-_WIDENINGS = 25
 UNKNOWN = LogBounds(-math.inf, 0.0, 0.0)
 _EPS = float(np.finfo(float).eps)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
@@ -45,8 +44,6 @@ _REACH = 5.5 * 1.25 ** np.arange(40.0)  # of the line, in units of one over the 
 _AT_ONCE = 4  # of them
 _MOST_POINTS = 100_000
 _ALIAS, _TAIL = 1e-11, 1e-11  # relative to delta
-_STEPS = 30  # of Newton's method
-_SMALL = 1e-13  # change of epsilon at which it ends
 
 
 def sharper(one: LogBounds, other: LogBounds) -> LogBounds:
@@ -96,7 +93,7 @@ class Lines:
         self, transform: Callable[[str, float, float], MixedTransform], spread: float
     ) -> None:
         self._transform, self._spread = transform, spread
-        self._last: dict[str, Contour] = {}
+        self._last: dict[str, tuple[Contour, float]] = {}  # and the gap, where none had less
         self._tilts: dict[tuple[str, _Aim], Tilts | None] = {}
 
     def _search(self, direction: str, aim: _Aim, rest: float = -math.inf) -> Tilts | None:
@@ -142,7 +139,6 @@ class Lines:
             except ValueError:  # too many terms
                 continue
             if line.good:
-                self._last[direction] = line
                 yield line
 
     def saddle(self, epsilon: float) -> tuple[float, float] | None:
@@ -158,21 +154,39 @@ class Lines:
         guess = -60.0 if guess is None else guess
         return [-math.inf, *(max(guess - deep, DEEPEST) for deep in (DEEP, _SHALLOW))]
 
+    def _sought(
+        self, direction: str, aim: _Aim, guess: float | None, gap: float
+    ) -> tuple[float | None, LogBounds]:
+        """Bounds on log delta by new lines, of which the best is kept, and at which epsilon.
+
+        That is the one of the aim, or where the first line is to serve; None without a line.
+        """
+        at, best, smallest = aim.epsilon, UNKNOWN, math.inf
+        for rest in self._rests(direction, guess):
+            for line in self._lines(direction, aim, rest):
+                at = line.middle if at is None else at
+                found = with_rest(line.bounds(at), line.rest)
+                best = sharper(best, found)
+                if best.gap <= gap:
+                    self._last[direction] = line, 0.0
+                    return at, best
+                if found.gap < smallest:
+                    smallest = found.gap
+                    self._last[direction] = line, smallest
+        return at, best
+
     def log_delta(
         self, epsilon: float, direction: str, guess: float | None, gap: float = CLOSE
     ) -> LogBounds:
         """Bounds on log delta with a gap, if possible; `guess` is what it is about, if known."""
-        best = UNKNOWN
+        best, enough = UNKNOWN, gap
         if direction in self._last:
-            line = self._last[direction]
+            line, smallest = self._last[direction]
             best = with_rest(line.bounds(epsilon), line.rest)
-        for rest in self._rests(direction, guess):
-            if best.gap <= gap:
-                break
-            for line in self._lines(direction, _Aim(None, epsilon), rest):
-                best = sharper(best, with_rest(line.bounds(epsilon), line.rest))
-                if best.gap <= gap:
-                    break
+            enough = max(gap, min(_LOOSER * smallest, _MOST_GAP))
+        if best.gap > enough:
+            found = self._sought(direction, _Aim(None, epsilon), guess, gap)[1]
+            best = sharper(best, found)
         return best
 
     def chernoff(self, epsilon: float, direction: str, log_delta: float) -> float:
@@ -184,51 +198,10 @@ class Lines:
         return 0.0 if tilts is None else tilts.chernoff(epsilon)
 
     def epsilon(self, log_delta: float, direction: str) -> tuple[float, float] | None:
-        """Bounds on the least epsilon, close to each other; None if they are not found."""
-        best: tuple[float, float] | None = None
-        for rest in self._rests(direction, log_delta):
-            for line in self._lines(direction, _Aim(log_delta, None), rest):
-                found = _ends(line, log_delta)
-                if found is None:
-                    continue
-                if best is not None:
-                    found = max(best[0], found[0]), min(best[1], found[1])
-                if found[1] - found[0] <= CLOSE * found[1]:
-                    return found
-                best = found
-        return best
-
-
-def _ends(line: Contour, log_delta: float) -> tuple[float, float] | None:
-    """Epsilons at which the bounds on delta are on either side."""
-    found = line.epsilon_at(log_delta, line.middle)
-    if found is None:
-        return None
-    root, slope = found
-    if root <= 0.0:
-        here = with_rest(line.bounds(0.0), line.rest)
-        return (0.0, 0.0) if here.upper <= log_delta else None
-    here = with_rest(line.bounds(root), line.rest)
-    if here.gap > _USEFUL:
-        return None
-    ends = []
-    for side in (-1.0, 1.0):
-        doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
-        move = 1.5 * doubt / slope + 1e-13 * root
-        # ends: None: another account is asked
-        for _ in range(_WIDENINGS):
-            at = root + side * move
-            if at <= 0.0:
-                ends.append(0.0)
-                break
-            bounds = with_rest(line.bounds(at), line.rest)
-            if bounds.lower >= log_delta if side < 0.0 else bounds.upper <= log_delta:
-                ends.append(float(at))
-                break
-            move *= 2.0
-        else:
-            return None
-    return ends[0], ends[1]
+        """About the epsilon of a log delta, and its tilt, next to which a line is kept, if any."""
+        aim = _Aim(log_delta, None)
+        at, _ = self._sought(direction, aim, log_delta, CLOSE)
+        return None if at is None else (at, self._last[direction][0].c)
 
 
 class Tilts(NamedTuple):
@@ -396,19 +369,14 @@ class Contour:
         pole = s * (s + 1.0)
         whole = np.full(points + 1, step / math.pi)
         whole[0] *= 0.5
-        self._s, self._terms = s, whole * factor / pole
+        self._terms = whole * factor / pole
         self._doubt = float(whole @ (error / np.abs(pole)))
         self._spin = 32.0 * _EPS * float(whole @ (self._u * np.abs(factor / pole)))
         return True
 
-    def _sums(self, epsilon: float) -> tuple[float, float]:
-        """The sum, and minus its derivative by epsilon, relative."""
-        terms = self._terms * np.exp(-1j * epsilon * self._u)
-        return float(terms.real.sum()), float((self._s * terms).real.sum())
-
     def bounds(self, epsilon: float) -> LogBounds:
         """Bounds on log delta."""
-        total, _ = self._sums(epsilon)
+        total = float((self._terms * np.exp(-1j * epsilon * self._u)).real.sum())
         slack = self.tail + self._doubt + self._spin * abs(epsilon) + 1e-14 * abs(total)
         alias = float(self._aliases(np.asarray(self.period), epsilon))
         scale = float(self._log_scale(epsilon))
@@ -422,18 +390,3 @@ class Contour:
         middle = math.log(total) + scale if total > 0.0 else lower
         upper = min(upper, 0.0)
         return LogBounds(min(lower, upper), min(middle, upper), upper)
-
-    def epsilon_at(self, log_delta: float, epsilon: float) -> tuple[float, float] | None:
-        """The epsilon where the sum is a delta, and the slope of log delta; None if not found."""
-        # ends: bounds are taken on either side of wherever it ends
-        for _ in range(_STEPS):
-            total, fall = self._sums(epsilon)
-            if total <= 0.0 or fall <= 0.0:
-                return None
-            miss = math.log(total) + self._log_scale(epsilon) - log_delta
-            change = miss * total / fall
-            change = min(max(change, -3.0 / self.c), 3.0 / self.c)
-            epsilon += change
-            if abs(change) <= _SMALL * abs(epsilon):
-                break
-        return epsilon, fall / total

@@ -266,10 +266,8 @@ def checked(
     steps: int | Sequence[int],
     direction: str | None,
     relation: str | None,
-    *,
-    fast: bool = True,
 ) -> Composition | PairComposition:
-    """The steps with their numbers; problems are recorded. `fast` as for `composition_of`."""
+    """The steps with their numbers; problems are recorded."""
     listed = [releases] if isinstance(releases, Sample) else list(_items(releases))
     known = 0 < len(listed) <= _MOST_DIFFERENT
     known = known and all(isinstance(part, Sample) for part in listed)
@@ -296,7 +294,7 @@ def checked(
     for part, n in zip(listed, counts, strict=True):
         if part.rate > 0.0:
             found[part.sampled_step] = found.get(part.sampled_step, 0) + int(n)
-    return composition_of(found, stated, fast=fast)
+    return composition_of(found, stated)
 
 
 def relation_of(problems: Problems, relation: str | None, *, fixed: bool) -> str:
@@ -316,16 +314,11 @@ def composition_of(
     kinds: Mapping[Kind, int],
     relation: str,
     other: LossTransform | None = None,
-    *,
-    fast: bool = True,
 ) -> Composition | PairComposition:
-    """The steps as one account, beside the transform of the losses of other releases.
-
-    Unless `fast`, by the inversion alone, which tells its kinds of error apart.
-    """
+    """The steps as one account, beside the transform of the losses of other releases."""
     plain = all(kind[2:] == (GAUSSIAN, POISSON) for kind in kinds)
     if plain and relation == ADD_REMOVE:
-        return Composition(kinds, other, fast=fast)
+        return Composition(kinds, other)
     return PairComposition(kinds, relation, other)
 
 

@@ -38,8 +38,8 @@ from dpnoise.privacy.inversion.inversion import LogBounds
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 POISSON, FIXED = "poisson", "without replacement"
 REMOVED, ADDED = "removed", "added"
-# Directions where one record is replaced: what dominates, and what fixed samples attain.
-REPLACED, LESS, MORE = "replaced", "replaced: removed", "replaced: added"
+# Directions where one record is replaced: what dominates, and what samples of a fixed size attain.
+REPLACED, ATTAINED = "replaced", "replaced: removed"
 NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 _UNIT = 2.0**-53
 _HUGE = 700.0  # of an exponent
@@ -72,8 +72,8 @@ def pair_of(kind: Kind, direction: str) -> Pair:
     if kind.sampling == FIXED or (direction == REPLACED and kind.rate == 1.0):
         shift *= 2.0
     if kind.sampling == FIXED:
-        form = {REPLACED: FIXED, LESS: REMOVED, MORE: ADDED}[direction]
-    elif direction in {LESS, MORE}:
+        form = FIXED if direction == REPLACED else REMOVED
+    elif direction == ATTAINED:
         form = REPLACED
     if kind.rate == 1.0:
         form = REMOVED  # one shift, whose curve is its own reflection

@@ -13,15 +13,13 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.inversion.inversion import LogBounds
-from dpnoise.privacy.sampled.composition import MOST_EPSILON, MOST_WORK, STEEP, Composition
-from dpnoise.privacy.sampled.lines import CLOSE
+from dpnoise.privacy.sampled.composition import MOST_EPSILON, STEEP, Composition
 from dpnoise.privacy.sampled.pairs import (
     ADDED,
+    ATTAINED,
     FIXED,
     GAUSSIAN,
     LAPLACE,
-    LESS,
-    MORE,
     REMOVED,
     REPLACED,
     Kind,
@@ -35,14 +33,10 @@ from dpnoise.privacy.sampled.transform import SampledGaussianLoss
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from dpnoise._types import Array
     from dpnoise.privacy.inversion.transform import LossTransform
-
-_LITTLE_WORK = 5e5  # evaluations for the record added in samples of a fixed size
-# Gaps of log delta for what is attained, and a distance from what dominates that asks for less.
-_CLOSER, _LITTLE = (1e-4, CLOSE), 1e-3
 
 
 def loss_of(pair: Pair, log_rest: float, steep: float) -> StretchLoss | SampledGaussianLoss:
@@ -100,6 +94,8 @@ def _laplace_loss(pair: Pair) -> StretchLoss:
 class PairComposition(Composition):
     """Steps of any noise and sampling for either relation, beside other releases."""
 
+    _plain_pairs = False
+
     def __init__(
         self, kinds: Mapping[Kind, int], relation: str, other: LossTransform | None = None
     ) -> None:
@@ -107,7 +103,7 @@ class PairComposition(Composition):
         first = REMOVED if relation == ADD_REMOVE else REPLACED
         # Gaussian noise on all data adds up, whatever the relation.
         whole = {Kind(1.0 / pair_of(kind, first).shift, 1.0): kinds[kind] for kind in moved}
-        super().__init__(whole, other, fast=False)
+        super().__init__(whole, other)
         self.relation = relation
         self.every = {kind: n for kind, n in kinds.items() if kind.rate > 0.0}
         self.steps = {kind: n for kind, n in self.every.items() if kind not in moved}
@@ -195,39 +191,14 @@ class PairComposition(Composition):
         found = self.log_delta(epsilon, REPLACED, guess)
         if self._is_attained:
             return found
-        shares, log_cut, lower = self.shares, self.log_cut, -math.inf
-
-        def shown(one: str, lower: float) -> float:
-            """The larger lower bound; nothing is above the largest loss."""
-            if self._largest_of(one) <= epsilon:
-                return lower
-            return max(lower, self.log_delta(epsilon, one, guess).lower)
-
-        for close in _CLOSER:
-            lower = self._shown(shown, lower, close)
-            if not found.upper - lower <= _LITTLE:
-                break
-        self.shares, self.log_cut = shares, log_cut
-        lower = min(lower, found.upper)
+        lower = min(self.log_delta(epsilon, ATTAINED, guess).lower, found.upper)
         return LogBounds(lower, max(found.estimate, lower), found.upper)
 
     def epsilons(self, log_delta: float) -> tuple[float, float]:
         """Bounds on the least epsilon where one record is replaced."""
         low, high = self.epsilon(log_delta, REPLACED)
-        if self._is_attained:
-            return low, high
-
-        def shown(one: str, lower: float) -> float:
-            """The larger lower bound; no epsilon in a direction is above its largest loss."""
-            if self._largest_of(one) <= lower:
-                return lower
-            return max(lower, self.epsilon(log_delta, one)[0])
-
-        low = 0.0
-        for close in _CLOSER:
-            low = self._shown(shown, low, close)
-            if not high - low <= _LITTLE * high:
-                break
+        if not self._is_attained:
+            low = self.epsilon(log_delta, ATTAINED)[0]
         return min(low, high), high
 
     @property
@@ -235,20 +206,6 @@ class PairComposition(Composition):
         """Whether the pair that dominates is attained."""
         fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)
         return not fixed or (self.alone and sum(self.every.values()) == 1)
-
-    def _shown(self, shown: Callable[[str, float], float], lower: float, close: float) -> float:
-        """What directions that are attained show, by bounds with a gap.
-
-        Most often the record removed shows more, or hardly less.
-        """
-        self.close = close
-        try:
-            for one in (LESS, MORE):
-                self.most = _LITTLE_WORK if one == MORE else MOST_WORK
-                lower = shown(one, lower)
-        finally:
-            self.close, self.most = CLOSE, MOST_WORK
-        return lower
 
     def largest(self, direction: str) -> float:
         """The largest loss of all steps together, rounding included."""

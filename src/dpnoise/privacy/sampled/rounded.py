@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.lattice.bounds import lattice_sums
@@ -32,7 +32,8 @@ _NARROWEST = 0.0625  # of y between two cuts near 0
 _SIZES, _FEWEST = (1 << 13, 1 << 15, 1 << 17), 1 << 11  # points of the lattice, of one kind of step
 _ENOUGH = 1e-7  # relative gap
 _POINT = 4.0  # evaluations that take as long as a point of a lattice
-_CLIP, _DOUBLINGS = 700.0, 40
+_LOOSER = 1.5  # a gap from the sums of another epsilon, beside the gap there
+_MOST_WORK = 2e6  # evaluations, after which the last sums serve every epsilon
 
 
 def _centre_cuts() -> Array:
@@ -171,6 +172,7 @@ class Rounded:
         fewer = max(len(steps) - 1, 0).bit_length()
         self._sizes = [max(size >> fewer, _FEWEST) for size in _SIZES]
         self._last: tuple[LatticeSum, LatticeSum] | None = None
+        self._gap = 0.0  # of the last sums where they were made, if none had less
         self.work = 0.0  # evaluations of a transform that take as long as all sums so far
 
     def _sums(self, epsilon: float, size: int) -> bool:
@@ -195,64 +197,19 @@ class Rounded:
         return LogBounds(low, 0.5 * (low + high) if low > -math.inf else high, high)
 
     def log_delta(self, epsilon: float, gap: float = 0.0, *, rough: bool = False) -> LogBounds:
-        """Bounds on log delta with a gap, if possible."""
-        best = LogBounds(-math.inf, 0.0, 0.0)
+        """Bounds on log delta with a gap, if possible; by the last sums where these are as good."""
+        best, enough = LogBounds(-math.inf, 0.0, 0.0), max(_ENOUGH, gap)
+        if self._last is not None:
+            best = self._bounds(epsilon)
+            if best.gap <= max(enough, min(_LOOSER * self._gap, 1.0)) or self.work > _MOST_WORK:
+                return best
+        self._gap = 0.0
         for size in self._sizes[: 1 if rough else None]:
             if not self._sums(epsilon, size):
                 break
             found = self._bounds(epsilon)
             best = found if found.gap < best.gap or best.upper == 0.0 else best
-            if best.gap <= max(_ENOUGH, gap):
-                break
+            if best.gap <= enough:
+                return best
+        self._gap = 0.0 if rough else best.gap
         return best
-
-    def _start(self, log_delta: float) -> float:
-        """About an upper bound on epsilon, by Chernoff's inequality."""
-        c = np.geomspace(1e-3, 1e7, 61)
-        total = [sum(p.copies * p.sketch.log_moment(t)[0] for p in self._parts) for t in c]
-        heights = np.array(total) - log_delta - c * np.log1p(1.0 / c) - np.log1p(c)
-        return max(float(np.min(heights / c)) + self._shift, 0.0)
-
-    def epsilon(self, log_delta: float) -> tuple[float, float] | None:
-        """Bounds on the least epsilon; None if there are none."""
-        at, ends = self._start(log_delta), None
-        if not self._removed:
-            # No loss is larger than all those of a record that is never sampled.
-            top = self._shift + self._doubt
-            at, ends = min(at, self._shift * (1.0 - 1e-6)), (0.0, top)
-        for size in (self._sizes[0], *self._sizes):
-            if not self._sums(at, size):
-                return ends
-            found = self._end(0, log_delta, at), self._end(2, log_delta, at)
-            ends = found if ends is None else (max(found[0], ends[0]), min(found[1], ends[1]))
-            ends = min(ends), ends[1]
-            if ends[1] == math.inf or ends[1] == 0.0 or ends[1] - ends[0] <= _ENOUGH * ends[1]:
-                break
-            at = 0.5 * (ends[0] + ends[1])
-        return ends
-
-    def _end(self, which: int, log_delta: float, start: float) -> float:
-        """An epsilon at which the lower bound is above a log delta, or the upper one is not."""
-
-        def excess(epsilon: float) -> float:
-            return min(max(self._bounds(epsilon)[which] - log_delta, -_CLIP), _CLIP)
-
-        if excess(0.0) <= 0.0:
-            return 0.0
-        high = max(start, 1e-9)
-        # ends: 0 and infinity are bounds
-        for _ in range(_DOUBLINGS):
-            if excess(high) <= 0.0:
-                break
-            high *= 2.0
-        else:
-            return 0.0 if which == 0 else math.inf
-        root = float(optimize.brentq(excess, 0.0, high, xtol=1e-10 * high, rtol=1e-11))
-        move = 1e-10 * high
-        # ends: 0 and infinity are bounds
-        for _ in range(_DOUBLINGS):
-            at = root - move if which == 0 else root + move
-            if at <= 0.0 or (excess(at) >= 0.0 if which == 0 else excess(at) <= 0.0):
-                return max(at, 0.0)
-            move *= 2.0
-        return 0.0 if which == 0 else math.inf

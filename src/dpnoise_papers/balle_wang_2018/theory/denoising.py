@@ -128,11 +128,6 @@ def _mse(rng: Generator, n: int, *, printed: bool) -> Outcome:
     return Outcome(equal(np.array(claimed), exact, exact), 1e-9, drawn)
 
 
-def _james_stein_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the relative error with the factor (d - 2)/d."""
-    return _mse(rng, n, printed=False)
-
-
 def _james_stein_factor(rng: Generator, n: int) -> Outcome:
     """Return the slack of: the MSE is within d^2/(d - 2)^2 of the Bayes risk."""
     d, variance, drawn = _prior(rng, n)
@@ -181,11 +176,16 @@ def _shrunk_risk(d: Array, far: Array, a: Array) -> Array:
     With l = |f|^2 it is d - 2 a + 2 a l E[1/X_{d+2}] + a^2 E[1/X_d], where X_d is chi-square with
     non-centrality l: a Poisson mixture, E[1/X_d] = E[1/(d - 2 + 2 N)].
     """
-    count = np.arange(_COUNTS)
+    inverse = [_inverse_length(e, far) for e in (d, d + 2)]
+    return np.asarray(d - 2 * a + 2 * a * far * inverse[1] + a * a * inverse[0])
+
+
+def _inverse_length(d: Array, far: Array, counts: float = _COUNTS) -> Array:
+    """Return E[1/(d - 2 + 2 N)] for N Poisson with mean far/2, of so many terms."""
+    count = np.arange(counts)
     weight = np.exp(special.xlogy(count, far[:, None] / 2) - far[:, None] / 2
                     - special.gammaln(count + 1))  # fmt: skip
-    inverse = [(weight / (e[:, None] - 2 + 2 * count)).sum(axis=1) for e in (d, d + 2)]
-    return np.asarray(d - 2 * a + 2 * a * far * inverse[1] + a * a * inverse[0])
+    return np.asarray((weight / (d[:, None] - 2 + 2 * count)).sum(axis=1))
 
 
 def _positive_part(rng: Generator, n: int) -> Outcome:
@@ -320,17 +320,14 @@ def sparse_counts_risk(
     return risk, d, bound, {"d": d, "s": filled, "k": power, "n": items}
 
 
-def _naive_up_to_logarithms(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: its risk is at most d sigma^2, up to the factor 2 log d + 1."""
+def _naive(rng: Generator, n: int, *, logarithm: bool) -> Outcome:
+    """Return the slack of: its risk is at most d sigma^2, that of the noisy histogram.
+
+    With the logarithm, up to the factor 2 log d + 1.
+    """
     risk, d, _, drawn = sparse_counts_risk(rng, n)
-    bound = (2 * np.log(d) + 1) * d
+    bound = (2 * np.log(d) + 1) * d if logarithm else d
     return Outcome(at_most(risk, bound, bound), 0.0, drawn)
-
-
-def _naive(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: its risk is at most d sigma^2, that of the noisy histogram."""
-    risk, d, _, drawn = sparse_counts_risk(rng, n)
-    return Outcome(at_most(risk, d, d), 0.0, drawn)
 
 
 def _known_prior_risk(variance: Array) -> Array:
@@ -362,11 +359,7 @@ def _no_gain_anywhere(rng: Generator, n: int) -> Outcome:
     Its risk at f is d - (d - 2)^2 E[1/(d - 2 + 2 N)] at sigma = 1, N Poisson with mean |f|^2/2.
     """
     d, far = rng.integers(3, 100, n).astype(float), np.exp(rng.uniform(-5, 5, n))
-    count = np.arange(600.0)
-    weight = np.exp(special.xlogy(count, far[:, None] / 2) - far[:, None] / 2
-                    - special.gammaln(count + 1))  # fmt: skip
-    inverse = (weight / (d[:, None] - 2 + 2 * count)).sum(axis=1)
-    risk = d - (d - 2) ** 2 * inverse
+    risk = d - (d - 2) ** 2 * _inverse_length(d, far, 600.0)
     return Outcome(at_most(d, risk, d), 1e-10, {"d": d, "squared_length": far})
 
 

@@ -19,13 +19,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.balle_wang_2018.theory import algorithm, denoising, privacy
+from dpnoise_papers.balle_wang_2018.theory import denoising, privacy
 from dpnoise_papers.balle_wang_2018.theory.denoising import (
     sparse_counts_risk,
     threshold_risk,
     two_point_risk,
 )
-from dpnoise_papers.checks import MINIMUM_TRIALS, log_uniform, read_checks, run_checks
+from dpnoise_papers.checks import (
+    MINIMUM_TRIALS,
+    full_name,
+    log_uniform,
+    read_checks,
+    run_checks,
+)
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ _SPIKES = 2 ** np.arange(1, 14)  # coordinates of which one is not 0
 _HEIGHTS = np.linspace(0.25, 6, 24)  # of it, in units of the noise
 _DRAWS = 200
 _BINS = 1e5  # of a histogram at most
-CHECKS = read_checks(Path(__file__).with_suffix(".yaml"), (privacy, algorithm, denoising))
+CHECKS = read_checks(Path(__file__).with_suffix(".yaml"), (privacy, denoising))
 
 
 def statements(settings: Theory) -> pd.DataFrame:
@@ -82,7 +88,7 @@ def orders(settings: Theory) -> pd.DataFrame:
             "ratio": float(found.ratio[worst]), "certain": float(np.max(found.certain)),
             "parameters": ", ".join(f"{name}={values[worst]:.6g}" for name, values in drawn),
             "ranges": ", ".join(f"{name} {np.min(x):.3g} to {np.max(x):.3g}" for name, x in drawn),
-            "drawn_by": f"{one.run.__module__}.{one.run.__name__}",
+            "drawn_by": full_name(one.run),
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -112,23 +118,15 @@ def ball_bounds(rng: Generator, n: int, p: Array) -> tuple[Array, Array, Array, 
     return radius, low, high, {"d": d, "p": p, "radius": radius}
 
 
-def _rate_printed(rng: Generator, n: int) -> Ratios:
-    """Return the ratios to B^2 sigma^2/(sigma^2 + B^2/d) over p >= 2."""
-    radius, low, high, drawn = ball_bounds(rng, n, 2 / rng.uniform(0.02, 1, n))
-    return _both(radius**2 / (1 + radius**2 / drawn["d"]), low, high, drawn)
+def _rate(rng: Generator, n: int, *, two: bool = False, around: bool = False) -> Ratios:
+    """Return the ratios to B^2 sigma^2/(sigma^2 + B^2/d) over p >= 2, or at p = 2.
 
-
-def _rate_at_two(rng: Generator, n: int) -> Ratios:
-    """Return the same at p = 2."""
-    radius, low, high, drawn = ball_bounds(rng, n, np.full(n, 2.0))
-    return _both(radius**2 / (1 + radius**2 / drawn["d"]), low, high, drawn)
-
-
-def _rate_corrected(rng: Generator, n: int) -> Ratios:
-    """Return the ratios with B d^(1/2 - 1/p), the radius of the l2 ball around, in B's place."""
-    radius, low, high, drawn = ball_bounds(rng, n, 2 / rng.uniform(0.02, 1, n))
-    around = radius**2 * drawn["d"] ** (1 - 2 / drawn["p"])
-    return _both(around / (1 + around / drawn["d"]), low, high, drawn)
+    Corrected, the radius of the l2 ball around, B d^(1/2 - 1/p), stands in the place of B.
+    """
+    p = np.full(n, 2.0) if two else 2 / rng.uniform(0.02, 1, n)
+    radius, low, high, drawn = ball_bounds(rng, n, p)
+    squared = radius**2 * (drawn["d"] ** (1 - 2 / p) if around else 1.0)
+    return _both(squared / (1 + squared / drawn["d"]), low, high, drawn)
 
 
 @lru_cache
@@ -203,7 +201,7 @@ def _one_norm_bound(rng: Generator, n: int) -> Ratios:
 
 def _search_length(rng: Generator, n: int) -> Ratios:
     """Return the evaluations for each binary digit that the search of Section 3 finds."""
-    ratio, drawn = algorithm.search_length(rng, n)
+    ratio, drawn = privacy.search_length(rng, n)
     return Ratios(ratio, ratio, drawn)
 
 
@@ -218,20 +216,15 @@ def _sparse(rng: Generator, n: int) -> Ratios:
     return Ratios(ratio, ratio, {"d": d, "s": s, "size": size})
 
 
-def _histogram(rng: Generator, n: int) -> Ratios:
-    """Return the ratio to (2 log d + 1) min(s sigma^2, n^(1/k) sigma^(2 - 1/k)) in the region.
+def _histogram(rng: Generator, n: int, *, below_noise: bool) -> Ratios:
+    """Return the ratio to (2 log d + 1) min(s sigma^2, n^(1/k) sigma^(2 - 1/k)).
 
-    Footnote 4 asks for n >= sigma sqrt(log d); the logarithm is the one of Theorem 12.
+    The logarithm is the one of Theorem 12. Footnote 4 asks for n >= sigma sqrt(log d). With
+    `below_noise` there are fewer items than the noise's standard deviation.
     """
     start = 0.5 * math.log(math.log(_BINS))
-    risk, d, bound, drawn = sparse_counts_risk(rng, n, start, math.log(1e12), _BINS)
-    ratio = risk / ((2 * np.log(d) + 1) * bound)
-    return Ratios(ratio, ratio, drawn)
-
-
-def _histogram_below_noise(rng: Generator, n: int) -> Ratios:
-    """Return the same for fewer items than the noise's standard deviation."""
-    risk, d, bound, drawn = sparse_counts_risk(rng, n, math.log(1e-6), 0.0)
+    ends = (math.log(1e-6), 0.0) if below_noise else (start, math.log(1e12), _BINS)
+    risk, d, bound, drawn = sparse_counts_risk(rng, n, *ends)
     ratio = risk / ((2 * np.log(d) + 1) * bound)
     return Ratios(ratio, ratio, drawn)
 

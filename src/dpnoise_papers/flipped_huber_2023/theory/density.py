@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
-def draw_shape(rng: Generator, n: int) -> dict[str, Array]:
-    """Random pairs alpha, gamma with alpha / gamma from 0.01 to 6, in log scale."""
+def draw_shape(
+    rng: Generator, n: int, ratios: tuple[float, float] = (0.01, 6.0)
+) -> dict[str, Array]:
+    """Random pairs alpha, gamma with alpha / gamma between two ratios, in log scale."""
     gamma = log_uniform(rng, 0.2, 5.0, n)
-    return {"alpha": gamma * log_uniform(rng, 0.01, 6.0, n), "gamma": gamma}
+    return {"alpha": gamma * log_uniform(rng, *ratios, n), "gamma": gamma}
 
 
 def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
@@ -37,8 +39,7 @@ def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
 
     As far as the formulas of the density can be evaluated as they are printed.
     """
-    gamma = log_uniform(rng, 0.2, 5.0, n)
-    return {"alpha": gamma * log_uniform(rng, 0.003, 30.0, n), "gamma": gamma}
+    return draw_shape(rng, n, (0.003, 30.0))
 
 
 def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
@@ -214,16 +215,11 @@ def _sensitivity(d: Array, order: Array) -> Array:
     return np.max(norms, axis=1)
 
 
-def norm_order(rng: Generator, n: int) -> Outcome:
-    """Slack of (5), second half as printed: Delta_q <= Delta_r for r >= q."""
-    (left, right), drawn = _ordered_norms(rng, n)
+def norm_order(rng: Generator, n: int, *, turned: bool) -> Outcome:
+    """Slack of (5), second half as printed: Delta_q <= Delta_r for r >= q; or turned round."""
+    sides, drawn = _ordered_norms(rng, n)
+    left, right = sides[::-1] if turned else sides
     return Outcome(at_most(left, right, right), 1e-12, drawn)
-
-
-def norm_order_turned(rng: Generator, n: int) -> Outcome:
-    """Slack of the same turned round: Delta_q >= Delta_r for r >= q."""
-    (left, right), drawn = _ordered_norms(rng, n)
-    return Outcome(at_most(right, left, left), 1e-12, drawn)
 
 
 def _ordered_norms(rng: Generator, n: int) -> tuple[tuple[Array, Array], dict[str, Array]]:
@@ -269,18 +265,11 @@ def minimum_omega(rng: Generator, n: int) -> Outcome:
     return Outcome(np.minimum(slack, equal(printed.omega(**drawn), w, w)), 1e-12, drawn)
 
 
-def variance_formula(rng: Generator, n: int) -> Outcome:
-    """Relative error of (11) against quadrature."""
+def moment_formula(rng: Generator, n: int, *, name: str) -> Outcome:
+    """Relative error of (11) or (12) against quadrature."""
     drawn = draw_wide(rng, n)
-    value = _variance(drawn)
-    return Outcome(equal(printed.variance(**drawn), value, value), 1e-9, drawn)
-
-
-def information_formula(rng: Generator, n: int) -> Outcome:
-    """Relative error of (12) against quadrature."""
-    drawn = draw_wide(rng, n)
-    value = _information(drawn)
-    return Outcome(equal(printed.fisher_information(**drawn), value, value), 1e-9, drawn)
+    value = {"variance": _variance, "fisher_information": _information}[name](drawn)
+    return Outcome(equal(getattr(printed, name)(**drawn), value, value), 1e-9, drawn)
 
 
 def variance_bound(rng: Generator, n: int) -> Outcome:

@@ -260,37 +260,24 @@ def _mixture_information(rng: Generator, count: int) -> float:
     return float(variance * np.sum(slope[inside] ** 2 / density[inside]) * step)
 
 
-def level_sets(rng: Generator, n: int) -> Outcome:
+def level_sets(rng: Generator, n: int, *, one_variance: bool) -> Outcome:
     """Slack of Appendix E-B: {loss >= epsilon} is the larger set for OSGT noise.
 
-    Scale and variance are equal, the setting of Figure 6; the offset is solved for.
+    Scales are 1. Variances are equal, the setting of Figure 6, with the offset theta solved for, or
+    transition parameters are, theta = alpha. The slack is where the loss of flipped Huber noise
+    reaches epsilon less where that of OSGT noise does.
     """
-    drawn = _draw_level(rng, n)
+    alpha = theta = log_uniform(rng, 0.2, 4, n)
+    d = log_uniform(rng, 0.1, 3, n)
+    epsilon = (d + 2 * alpha) * d / 2 * rng.uniform(0, 1.5, n)
 
     def less(theta: Array, variance: float) -> bool:
         return OffsetSymmetricGaussian(float(theta), 1.0).var() <= variance
 
-    variances = [FlippedHuber(b, 1.0).var() for b in drawn["ratio"]]
-    theta = [bisect(partial(less, variance=v), 0.0, 100.0)[1] for v in variances]
-    return Outcome(_level_slack(np.array(theta), drawn), 1e-9, drawn)
-
-
-def level_sets_at_one_transition(rng: Generator, n: int) -> Outcome:
-    """Slack of the same sentence at equal scale and equal transition parameters, theta = alpha."""
-    drawn = _draw_level(rng, n)
-    return Outcome(_level_slack(drawn["ratio"], drawn), 1e-9, drawn)
-
-
-def _draw_level(rng: Generator, n: int) -> dict[str, Array]:
-    """Shapes alpha / gamma, shifts and epsilons at scale 1."""
-    ratio = log_uniform(rng, 0.2, 4, n)
-    d = log_uniform(rng, 0.1, 3, n)
-    return {"ratio": ratio, "d": d, "epsilon": (d + 2 * ratio) * d / 2 * rng.uniform(0, 1.5, n)}
-
-
-def _level_slack(theta: Array, drawn: dict[str, Array]) -> Array:
-    """Where the loss of flipped Huber noise reaches epsilon less where that of OSGT noise does."""
-    alpha, d, epsilon = drawn["ratio"], drawn["d"], drawn["epsilon"]
+    if one_variance:
+        variances = [FlippedHuber(b, 1.0).var() for b in alpha]
+        theta = np.array([bisect(partial(less, variance=v), 0.0, 100.0)[1] for v in variances])
     wide = d + 2 * theta
     osgt = np.where(epsilon <= wide * d / 2, epsilon / wide, epsilon / d - theta)
-    return printed.centred_loss_inverse(epsilon, d, alpha, np.ones_like(alpha)) - osgt
+    flipped = printed.centred_loss_inverse(epsilon, d, alpha, np.ones_like(alpha))
+    return Outcome(flipped - osgt, 1e-9, {"ratio": alpha, "d": d, "epsilon": epsilon})

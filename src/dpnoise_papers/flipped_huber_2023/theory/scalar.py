@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
-CLEARLY = 1.1  # of two variances, as 'significantly' in published/words.yaml
-
-
 def loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:
     """Privacy loss psi(t + d) - psi(t) from the definition."""
     rho = printed.loss_function
@@ -288,43 +285,6 @@ def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array
     alpha = np.maximum(gamma**2 * drawn["epsilon"] - 0.5, 0)
     # alpha / gamma below this is Gaussian to the last digit, which (11) cannot divide by.
     return drawn, np.maximum(alpha, 1e-3 * gamma), gamma
-
-
-def laplace_variance(rng: Generator, n: int) -> Outcome:
-    """Relative margin by which flipped Huber noise has at least 1.1 times Laplace noise's variance.
-
-    Each is the least variance for (epsilon, delta)-DP: Laplace noise by its profile
-    1 - exp((epsilon - Delta / beta) / 2), flipped Huber noise by the search of `calibrate`.
-    """
-    drawn = _draw_story(rng, n)
-    variance = 2 / (drawn["epsilon"] - 2 * np.log1p(-drawn["delta"])) ** 2
-    ratio = _flipped_variance(drawn) / variance
-    return Outcome(ratio / CLEARLY - 1, 1e-8, drawn | {"ratio": ratio})
-
-
-def laplace_pure(rng: Generator, n: int) -> Outcome:
-    """Relative margin by which epsilon-DP Laplace noise has at most 1.1 times the variance.
-
-    Its loss is at most epsilon; that of flipped Huber noise has no bound, so that it never is
-    epsilon-DP.
-    """
-    drawn = _draw_story(rng, n)
-    ratio = 2 / drawn["epsilon"] ** 2 / _flipped_variance(drawn)
-    return Outcome(1 - ratio / CLEARLY, 1e-8, drawn | {"ratio": ratio})
-
-
-def _draw_story(rng: Generator, n: int) -> dict[str, Array]:
-    """Budgets of the slides' one-dimensional results: delta = 1e-6, as they print."""
-    return {
-        "epsilon": log_uniform(rng, 0.1, 5, n),
-        "delta": np.full(n, 1e-6),
-    }
-
-
-def _flipped_variance(drawn: dict[str, Array]) -> Array:
-    budgets = zip(drawn["epsilon"].tolist(), drawn["delta"].tolist(), strict=True)
-    found = [calibrate("flipped-huber", epsilon=e, delta=p).infimum for e, p in budgets]
-    return np.array(found)
 
 
 def always_less(rng: Generator, n: int) -> Outcome:

@@ -32,9 +32,8 @@ beside it. The kernels used here were never seen to differ for two or more sampl
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise._imports import imports_of
 
@@ -43,15 +42,18 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network
+    from dpnoise_papers.inid_2024.settings import Network
 
 
 with imports_of("deep"):
     import torch
     from torch import Tensor, nn
+    from torch.func import functional_call, grad_and_value, vmap
     from torch.nn import functional
 
 
+_MARGIN = 2.0**-20
+_UNITS = 30  # powers of two in a threshold
 _LAYER = {"convolution", "norm"}  # modules that are one layer together
 
 
@@ -130,17 +132,16 @@ def residual_network(network: Network, channels: int, classes: int) -> nn.Module
         return _ResidualNetwork(network, channels, classes)
 
 
-def parameter_groups(model: nn.Module, by: GroupBy | Literal["whole"]) -> list[Group]:
+def parameter_groups(model: nn.Module, *, whole: bool = False) -> list[Group]:
     """Groups of the parameters of a model, in its order.
 
     Parameters
     ----------
     model : torch.nn.Module
         From `residual_network`.
-    by : {"tensor", "module", "layer", "whole"}
-        "tensor": each alone. "module": weights and biases of a convolution, a normalisation or a
-        classifier. "layer": a convolution with its normalisation; 20 in ResNet-20. "whole": all
-        parameters, for global clipping.
+    whole : bool
+        Whether all parameters are one group, for global clipping. Else each layer is one: a
+        convolution with its normalisation, or the classifier; 20 in ResNet-20.
 
     Returns
     -------
@@ -150,11 +151,9 @@ def parameter_groups(model: nn.Module, by: GroupBy | Literal["whole"]) -> list[G
     sizes = {name: tensor.numel() for name, tensor in model.named_parameters()}
 
     def group_of(name: str) -> str:
-        if by in {"tensor", "whole"}:
-            return name if by == "tensor" else by
         module, _, _ = name.rpartition(".")
         layer, _, kind = module.rpartition(".")
-        return layer if by == "layer" and kind in _LAYER else module
+        return "whole" if whole else layer if kind in _LAYER else module
 
     found = []
     for name, members in groupby(sizes, group_of):
@@ -192,17 +191,6 @@ def initial_parameters(model: nn.Module, generator: np.random.Generator) -> dict
     return parameters
 
 
-with imports_of("deep"):
-    import torch
-    from torch import Tensor, nn
-    from torch.func import functional_call, grad_and_value, vmap
-    from torch.nn import functional
-
-
-_MARGIN = 2.0**-20
-_UNITS = 30  # powers of two in a threshold
-
-
 class ClippedSum(NamedTuple):
     """Sum of clipped gradients.
 
@@ -210,8 +198,6 @@ class ClippedSum(NamedTuple):
     ----------
     sums : torch.Tensor, shape (R, K)
         In float64, exact; all tensors are flat and one behind the other.
-    norms : torch.Tensor, shape (R, B, T)
-        Of each tensor before clipping, in float64.
     clipped : torch.Tensor of bool, shape (R, B, M)
         Where the norm of a group was lowered.
     kept : torch.Tensor of bool, shape (R, B)
@@ -219,18 +205,12 @@ class ClippedSum(NamedTuple):
     """
 
     sums: Tensor
-    norms: Tensor
     clipped: Tensor
     kept: Tensor
 
 
 def sample_gradients(
-    model: nn.Module,
-    parameters: Mapping[str, Tensor],
-    images: Tensor,
-    labels: Tensor,
-    *,
-    bfloat16: bool = False,
+    model: nn.Module, parameters: Mapping[str, Tensor], images: Tensor, labels: Tensor
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Gradient of the cross-entropy of each sample, and the losses.
 
@@ -244,9 +224,6 @@ def sample_gradients(
         Samples of each network.
     labels : torch.Tensor of int, shape (R, B)
         Classes.
-    bfloat16 : bool
-        Whether layers compute in bfloat16. Any function of one sample may be clipped, so the
-        account is that of float32.
 
     Returns
     -------
@@ -257,9 +234,8 @@ def sample_gradients(
     """
 
     def loss(values: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
-        with _rough(image.device) if bfloat16 else nullcontext():
-            logits = functional_call(model, values, (image[None],))
-        return functional.cross_entropy(logits.to(torch.float32), label[None])
+        logits = functional_call(model, values, (image[None],))
+        return functional.cross_entropy(logits, label[None])
 
     each_sample = vmap(grad_and_value(loss), in_dims=(None, 0, 0))
     if len(images) > 1:
@@ -299,8 +275,9 @@ def clipped_sum(
         gradient is not finite anywhere contributes 0: an error would tell of its presence.
     """
     flat = {name: gradient.flatten(2) for name, gradient in gradients.items()}
-    norms = torch.stack([_norm(part, order) for part in flat.values()], -1)
-    by_group = group_norms(norms, list(flat), groups, order)
+    by_group = torch.stack(
+        [_norm([flat[name] for name in group.tensors], order) for group in groups], -1
+    )
     kept = present & torch.isfinite(by_group).all(-1)
     sums, clipped = [], []
     for m, (group, clip) in enumerate(zip(groups, clips, strict=True)):
@@ -312,39 +289,10 @@ def clipped_sum(
             scaled = (flat[name] * factor).masked_fill(~kept[..., None], 0.0)  # 0 times nan is nan
             whole_units = scaled.to(torch.int64)  # rounds towards zero
             sums.append(whole_units.sum(1).to(torch.float64) * unit)
-    return ClippedSum(torch.cat(sums, -1), norms, torch.stack(clipped, -1), kept)
+    return ClippedSum(torch.cat(sums, -1), torch.stack(clipped, -1), kept)
 
 
-def group_norms(norms: Tensor, names: Sequence[str], groups: Sequence[Group], order: int) -> Tensor:
-    """Norms of groups from those of their tensors.
-
-    Parameters
-    ----------
-    norms : torch.Tensor, shape (..., T)
-        Of the tensors `names`.
-    names : sequence of str
-        All tensors.
-    groups : sequence of Group
-        The M groups.
-    order : {1, 2}
-        Of the norm.
-
-    Returns
-    -------
-    torch.Tensor, shape (..., M)
-        In float64.
-    """
-    starts = [names.index(group.tensors[0]) for group in groups]  # tensors of a group are adjacent
-    some = [slice(a, a + len(group.tensors)) for a, group in zip(starts, groups, strict=True)]
-    found = [torch.linalg.vector_norm(norms[..., part], order, -1) for part in some]
-    return torch.stack(found, -1)
-
-
-def _rough(device: torch.device) -> torch.autocast:
-    """Layers in bfloat16; without a cache, which a recorded graph could not use."""
-    return torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
-
-
-def _norm(part: Tensor, order: int) -> Tensor:
-    """Norm of flat gradients in float64."""
-    return torch.linalg.vector_norm(part, order, -1, dtype=torch.float64)
+def _norm(parts: Sequence[Tensor], order: int) -> Tensor:
+    """Norm of flat gradients of some tensors together, in float64."""
+    norms = [torch.linalg.vector_norm(part, order, -1, dtype=torch.float64) for part in parts]
+    return torch.linalg.vector_norm(torch.stack(norms, -1), order, -1)

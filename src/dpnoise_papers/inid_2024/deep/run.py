@@ -1,4 +1,9 @@
-"""What a training run depends on: settings, networks and images, and its limit in time.
+"""What a training run depends on, what it records, and states on disk from which it goes on.
+
+Losses and accuracies of each epoch are tables; they are not private and no part of what a data
+holder would release. Random draws are named by their step (`dpnoise_papers.seeds`) and the descent
+has no memory, so the parameters, the step and what was recorded so far are the whole state; of a
+finished run the records are. A file is written whole or not at all.
 
 The networks reported have other seeds than those of the search of the learning rate, and hence
 other initial weights, batches and noise. The privacy that choosing a learning rate costs is not
@@ -8,23 +13,33 @@ counted, as in the paper.
 from __future__ import annotations
 
 import hashlib
+import io
 import time
+import zipfile
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_digits
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from dpnoise_papers.result_files import write_bytes
 
-    import pandas as pd
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from dpnoise._types import Array
     from dpnoise_papers.data.images import ImageSet
-    from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network, Precision
+    from dpnoise_papers.inid_2024.deep.noise import Noise
+    from dpnoise_papers.inid_2024.settings import Network, Precision
+
+EPOCH_COLUMNS = [
+    "stream", "learning_rate", "epoch", "samples", "dropped", "train_loss", "clipped", "accuracy",
+]  # fmt: skip
+SAMPLES, DROPPED, LOSS, CLIPPED = range(4)  # of `Records.totals`, before the accuracy
+_DIGEST = "digest"
 
 
 class OutOfTimeError(Exception):
@@ -61,7 +76,7 @@ class TimeLimit:
 
 
 _EVERY = 5  # of the digits is for testing
-_VERSION = 2  # of the algorithm: checkpoints of another one are refused
+_VERSION = 3  # of the algorithm: checkpoints of another one are refused
 
 
 @dataclass(frozen=True)
@@ -175,10 +190,8 @@ class Run:
     ----------
     network : Network
         Structure of each.
-    groups : {"tensor", "module", "layer"}
-        Groups of parameters, for which gradients and noise are recorded.
     whole : bool
-        Whether the gradient is clipped as a whole (global clipping); else each group by itself.
+        Whether the gradient is clipped as a whole (global clipping); else each layer by itself.
     noise : {"gaussian", "laplace"}
         Clipped in l2 or l1.
     clips, scales : tuple of float, shape (M,)
@@ -194,17 +207,14 @@ class Run:
         Beginning of the names of all random streams.
     chunk : int
         How many samples of each network are differentiated at once.
-    precision : {"float32", "tensorfloat32", "bfloat16"}
+    precision : {"float32", "tensorfloat32"}
         In which layers compute; "tensorfloat32" rounds the factors of a GPU's products to 11 bits,
         and is float32 on a CPU.
     stop : bool
         Whether a loss that is not finite ends the run with an error.
-    steps : int, optional
-        round(1 / q) by default.
     """
 
     network: Network
-    groups: GroupBy
     whole: bool
     noise: Noise
     clips: tuple[float, ...]
@@ -217,7 +227,6 @@ class Run:
     chunk: int
     precision: Precision = "float32"
     stop: bool = True
-    steps: int | None = None
 
     @property
     def order(self) -> int:
@@ -227,7 +236,7 @@ class Run:
     @property
     def epoch_steps(self) -> int:
         """Steps of an epoch."""
-        return self.steps or max(1, round(1.0 / self.rate))
+        return max(1, round(1.0 / self.rate))
 
     def digest(self, data: Images, device: str) -> str:
         """Digest of these settings, the data and the kind of device."""
@@ -327,3 +336,130 @@ def best_rate(epochs: pd.DataFrame, last: int, name: str) -> float:
         raise DivergedError(message)
     means = good[good["epoch"] == last].groupby("learning_rate")["accuracy"].mean()
     return float(means[means == means.max()].index.min())
+
+
+class Trained(NamedTuple):
+    """What a run recorded.
+
+    Attributes
+    ----------
+    epochs : pandas.DataFrame
+        `EPOCH_COLUMNS`: for each trial and epoch the number of samples taken and of those dropped
+        because their gradient was not finite, of the others mean loss and the share of clipped
+        groups, and accuracy (%) on the test data.
+    parameters : dict of str to numpy.ndarray, shape (R, ...)
+        At the end; empty for a run that was found finished, whose checkpoint has none.
+    """
+
+    epochs: pd.DataFrame
+    parameters: dict[str, np.ndarray]
+
+
+class Records:
+    """Records of all networks of a run: those of finished epochs.
+
+    Attributes
+    ----------
+    totals : numpy.ndarray, shape (E, R, 5)
+        By epoch and network: samples, those dropped, mean loss, share clipped and accuracy.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.totals = np.zeros((0, len(run.trials), 5))
+
+    def end_epoch(self, total: np.ndarray, accuracy: np.ndarray) -> None:
+        """Finish an epoch.
+
+        Parameters
+        ----------
+        total : numpy.ndarray, shape (R, 4)
+            Sums over its steps: `SAMPLES`, `DROPPED`, and of those not dropped `LOSS` and
+            `CLIPPED` groups.
+        accuracy : numpy.ndarray, shape (R,)
+            In per cent, after it.
+        """
+        total = total.copy()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total[:, [LOSS, CLIPPED]] /= (total[:, SAMPLES] - total[:, DROPPED])[:, None]
+        total[:, CLIPPED] /= len(self.run.clips)
+        whole = np.concatenate([total, accuracy[:, None]], axis=1)
+        self.totals = np.concatenate([self.totals, whole[None]])
+
+    def refuse_diverged(self) -> None:
+        """DivergedError if the last epoch had samples and no finite loss."""
+        last = self.totals[-1]
+        bad = np.flatnonzero((last[:, SAMPLES] > 0) & ~np.isfinite(last[:, LOSS]))
+        if self.run.stop and bad.size:
+            rates = sorted({self.run.trials[k].learning_rate for k in bad})
+            message = (
+                f"{' '.join(map(str, self.run.scope))}: training diverged in epoch "
+                f"{len(self.totals)}: expected a finite loss, got {last[bad[0], LOSS]} at "
+                f"learning rates {rates} (lower them)"
+            )
+            raise DivergedError(message)
+
+    def table(self) -> pd.DataFrame:
+        """Table `epochs` of `Trained`."""
+        rows = [
+            ["/".join(map(str, trial.stream)), trial.learning_rate, epoch, *total]
+            for epoch, totals in enumerate(self.totals, start=1)
+            for trial, total in zip(self.run.trials, totals, strict=True)
+        ]
+        return pd.DataFrame(rows, columns=EPOCH_COLUMNS)
+
+
+def save_state(path: Path, digest: str, state: Mapping[str, np.ndarray]) -> None:
+    """Write the state of a run.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        File, replaced if it is there.
+    digest : str
+        Of everything that the run depends on.
+    state : mapping of str to numpy.ndarray
+        What the run goes on from.
+    """
+    content = io.BytesIO()
+    arrays: dict[str, Any] = {**state, _DIGEST: np.array(digest)}
+    np.savez(content, **arrays)
+    write_bytes(content.getvalue(), path)
+
+
+def read_state(path: Path, digest: str) -> dict[str, np.ndarray] | None:
+    """State that `save_state` wrote, or None if there is no file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        File.
+    digest : str
+        Of the run that would go on.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray or None
+        What was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or of another run.
+    """
+    if not path.exists():
+        return None
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            state = dict(file)
+        found = str(state.pop(_DIGEST))
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        message = f"{path}: expected a checkpoint, got a damaged file (delete it to start again)"
+        raise ValueError(message) from error
+    if found != digest:
+        message = (
+            f"{path}: expected a checkpoint of these settings, data and device ({digest}), got one "
+            f"of others ({found}); delete it to start again"
+        )
+        raise ValueError(message)
+    return state

@@ -12,18 +12,13 @@ differ.
 
 On a GPU the images lie in its memory. Samples and noise of a step are drawn by the processor, from
 the same generators as without a GPU, while earlier steps are computed; nothing is read back before
-the end of an epoch. Chunks are padded to one size, so that a chunk and a step are one recorded
-graph each, which is launched at once.
+the end of an epoch.
 """
 
 from __future__ import annotations
 
-import gc
 import os
-import warnings
-from collections import deque
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,26 +27,23 @@ from tqdm import tqdm
 from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.network import (
     clipped_sum,
-    group_norms,
     initial_parameters,
     parameter_groups,
     residual_network,
     sample_gradients,
 )
-from dpnoise_papers.inid_2024.deep.records import (
+from dpnoise_papers.inid_2024.deep.run import (
     CLIPPED,
     DROPPED,
     LOSS,
-    NOISE,
-    NORM,
     SAMPLES,
-    SIGNAL,
+    OutOfTimeError,
     Records,
     Trained,
+    draw,
     read_state,
     save_state,
 )
-from dpnoise_papers.inid_2024.deep.run import OutOfTimeError, draw
 from dpnoise_papers.seeds import generator
 
 with imports_of("deep"):
@@ -61,15 +53,14 @@ with imports_of("deep"):
     from torch.utils import deterministic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from dpnoise_papers.inid_2024.deep.run import Images, Run, TimeLimit
-    from dpnoise_papers.inid_2024.learning_settings import Precision
+    from dpnoise_papers.inid_2024.settings import Precision
 
 _TESTED = 500  # images at once, or as many as a chunk has
-_FIXED = {"cuda"}  # devices on which chunks have one size
-_AHEAD = 2  # steps that are launched before they are computed
+_ALONE = {"cuda"}  # devices that differentiate one network after another
 
 
 class NoDeviceError(RuntimeError):
@@ -119,16 +110,13 @@ def train(
     digest = run.digest(data, device)
     state = read_state(checkpoint, digest) if checkpoint else None
     if state and _PARAMETERS not in state:
-        records = Records(run, parameter_groups(_structure(run, data), run.groups))
-        records.restore(state)
-        return Trained(*records.tables(), {})
+        records = Records(run)
+        records.totals = state["totals"]
+        return Trained(records.table(), {})
     if limit and limit.passed():
         raise OutOfTimeError
     with one_result(device, run.precision) as place:
-        if place.type == "cuda":  # graphs of an earlier run hold its memory
-            gc.collect()
-            torch.cuda.empty_cache()
-        trainer = _Trainer(run, data, place, fixed=place.type in _FIXED)
+        trainer = _Trainer(run, data, place)
         if state:
             trainer.restore(state)
         records, steps = trainer.records, run.epochs * run.epoch_steps
@@ -142,10 +130,10 @@ def train(
                 records.refuse_diverged()  # before it is saved: a second attempt says the same
             last, late = step + 1 == steps, limit is not None and limit.passed()
             if checkpoint and (ended or late):
-                save_state(checkpoint, digest, records.state if last else trainer.state())
+                save_state(checkpoint, digest, trainer.state(finished=last))
             if late and not last:
                 raise OutOfTimeError
-        return Trained(*records.tables(), trainer.arrays())
+        return Trained(records.table(), trainer.arrays())
 
 
 def _structure(run: Run, data: Images) -> nn.Module:
@@ -160,44 +148,34 @@ _PARAMETERS = "parameters"  # in the state of a run that is not finished
 class _Trainer:
     """State of a run between steps, and its steps.
 
-    With `fixed`, chunks are padded to one size and networks are differentiated one after another:
-    a GPU has work enough with one, and its convolutions with one set of weights are those that
-    everybody uses.
+    On a GPU networks are differentiated one after another: it has work enough with one, and its
+    convolutions with one set of weights are those that everybody uses.
     """
 
-    def __init__(self, run: Run, data: Images, device: torch.device, *, fixed: bool) -> None:
-        self.run, self.device, self.fixed = run, device, fixed
+    def __init__(self, run: Run, data: Images, device: torch.device) -> None:
+        self.run, self.device, self.alone = run, device, device.type in _ALONE
         self.images, self.labels = self._moved(data.train, data.train_labels)
         self.test, self.test_labels = self._moved(data.test, data.test_labels)
         self.model = _structure(run, data)
-        self.groups = parameter_groups(self.model, run.groups)
-        self.clipped = parameter_groups(self.model, "whole") if run.whole else self.groups
-        if len(run.clips) != len(self.clipped):
-            expected = f"{len(self.clipped)}, one for each group"
+        self.groups = parameter_groups(self.model, whole=run.whole)
+        if len(run.clips) != len(self.groups):
+            expected = f"{len(self.groups)}, one for each group"
             raise ValueError(f"training: clips: expected {expected}, got {len(run.clips)}")
         self.names = [name for name, _ in self.model.named_parameters()]
         self.batch = run.rate * len(self.images)
-        sizes = [group.size for group in self.clipped]
+        sizes = [group.size for group in self.groups]
         self.scales = torch.repeat_interleave(
             torch.tensor(run.scales, dtype=torch.float64), torch.tensor(sizes)
         ).to(device)
         rates = [trial.learning_rate for trial in run.trials]
         self.rates = torch.tensor(rates, dtype=torch.float64, device=device)[:, None]
-        self.records = Records(run, self.groups)
+        self.records = Records(run)
         self.step = 0
         networks, parameters = len(run.trials), len(self.scales)
         self.flat = torch.zeros(networks, parameters, device=device)
-        shape = (networks, len(self.groups))
         exact = {"dtype": torch.float64, "device": device}
         self.sums = torch.zeros(self.flat.shape, **exact)
-        self.total, self.parts = torch.zeros(networks, 3, **exact), torch.zeros(*shape, 4, **exact)
-        self.add: Callable[..., None] = self._add
-        self.move: Callable[..., None] = self._move
-        if fixed:
-            chosen = torch.zeros(networks, run.chunk, dtype=torch.int64, device=device)
-            self.add = _OfOneShape(self._add, chosen, torch.zeros_like(chosen, dtype=torch.bool))
-            self.move = _OfOneShape(self._move, torch.zeros_like(self.sums))
-        self.events: deque[torch.cuda.Event] = deque()
+        self.total = torch.zeros(networks, 4, **exact)
         for row, trial in zip(self.flat, run.trials, strict=True):
             stream = generator(run.seed, *run.scope, *trial.stream, "initial")
             drawn = initial_parameters(self.model, stream)
@@ -220,19 +198,19 @@ class _Trainer:
         """Parameters of all networks."""
         return {name: _array(value) for name, value in self._named(self.flat).items()}
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Everything that later steps and the records depend on."""
-        own = {_PARAMETERS: self.flat, "total": self.total, "parts": self.parts}
-        arrays = {name: _array(value) for name, value in own.items()}
-        return arrays | {"step": np.array(self.step)} | self.records.state
+    def state(self, *, finished: bool = False) -> dict[str, np.ndarray]:
+        """Everything that later steps and the records depend on; the records if it is finished."""
+        if finished:
+            return {"totals": self.records.totals}
+        own = {_PARAMETERS: _array(self.flat), "total": _array(self.total)}
+        return own | {"step": np.array(self.step), "totals": self.records.totals}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Set the state that `state` returned."""
         self.flat.copy_(torch.from_numpy(state[_PARAMETERS]))
         self.total.copy_(torch.from_numpy(state["total"]))
-        self.parts.copy_(torch.from_numpy(state["parts"]))
         self.step = int(state["step"])
-        self.records.restore(state)
+        self.records.totals = state["totals"]
 
     def take_step(self) -> None:
         """Descend once."""
@@ -242,59 +220,46 @@ class _Trainer:
         batch = draw(generators, run, len(self.images), len(self.scales))
         for start in range(0, batch.present.shape[1], run.chunk):
             part = slice(start, start + run.chunk)
-            size = batch.present[:, part].shape[1]
-            # padded to two at least, as `gradients` says
-            more = ((0, 0), (0, (run.chunk if self.fixed else max(size, 2)) - size))
-            self.add(np.pad(batch.indices[:, part], more), np.pad(batch.present[:, part], more))
-        self.move(batch.noise)
+            # padded to two at least, as `network` says
+            more = ((0, 0), (0, max(2 - batch.present[:, part].shape[1], 0)))
+            self._add(np.pad(batch.indices[:, part], more), np.pad(batch.present[:, part], more))
+        self._move(batch.noise)
         self.step += 1
-        if self.device.type == "cuda":  # no more samples and noise wait than those of a few steps
-            self.events.append(torch.cuda.current_stream().record_event())
-            if len(self.events) > _AHEAD:
-                self.events.popleft().synchronize()
 
-    def _add(self, indices: Tensor | np.ndarray, present: Tensor | np.ndarray) -> None:
+    def _add(self, chosen: np.ndarray, present: np.ndarray) -> None:
         """Add the clipped gradients of some samples of each trial, and count them."""
         run = self.run
-        indices, present = torch.as_tensor(indices), torch.as_tensor(present)
+        indices, members = self._sent(chosen), self._sent(present)
         networks = range(len(run.trials))
-        for some in [slice(r, r + 1) for r in networks] if self.fixed else [slice(None)]:
-            chosen, there = indices[some], present[some]
+        for some in [slice(r, r + 1) for r in networks] if self.alone else [slice(None)]:
+            own, there = indices[some], members[some]
             gradients, losses = sample_gradients(
-                self.model,
-                self._named(self.flat[some]),
-                self.images[chosen],
-                self.labels[chosen],
-                bfloat16=run.precision == "bfloat16",
+                self.model, self._named(self.flat[some]), self.images[own], self.labels[own]
             )
-            found = clipped_sum(gradients, self.clipped, run.clips, run.order, there)
-            norms = group_norms(found.norms, self.names, self.groups, run.order)
-            kept, total, parts = found.kept, self.total[some], self.parts[some]
+            found = clipped_sum(gradients, self.groups, run.clips, run.order, there)
+            kept, total = found.kept, self.total[some]
             self.sums[some] += found.sums
             total[:, SAMPLES] += there.sum(1)
             total[:, DROPPED] += (there & ~kept).sum(1)
             total[:, LOSS] += losses.masked_fill(~kept, 0.0).sum(1, dtype=torch.float64)
-            parts[..., NORM] += norms.masked_fill(~kept[..., None], 0.0).sum(1)
-            parts[..., CLIPPED] += found.clipped.sum(1)
+            total[:, CLIPPED] += found.clipped.sum((1, 2))
 
-    def _move(self, noise: Tensor | np.ndarray) -> None:
+    def _move(self, noise: np.ndarray) -> None:
         """Move the parameters by the sum and noise of scale 1, and start another sum."""
-        noise = torch.as_tensor(noise) * self.scales
-        self.parts[..., SIGNAL] += self._squares(self.sums)
-        self.parts[..., NOISE] += self._squares(noise)
-        self.flat.copy_(self.flat - self.rates * (self.sums + noise) / self.batch)
+        moved = self.sums + self._sent(noise) * self.scales
+        self.flat.copy_(self.flat - self.rates * moved / self.batch)
         self.sums.zero_()
 
-    def _squares(self, vector: Tensor) -> Tensor:
-        """Squared norms of a vector over q N, by group."""
-        parts = (vector / self.batch).split([group.size for group in self.groups], dim=-1)
-        return torch.stack([part.square().sum(-1) for part in parts], -1)
+    def _sent(self, array: np.ndarray) -> Tensor:
+        """Array on the device, which may still be on its way."""
+        tensor = torch.from_numpy(array)
+        waiting = tensor.pin_memory() if self.device.type == "cuda" else tensor
+        return waiting.to(self.device, non_blocking=True)
 
     def end_epoch(self) -> None:
         """Record an epoch, and start another one."""
-        self.records.end_epoch(_array(self.total), _array(self.parts), self._accuracy())
+        self.records.end_epoch(_array(self.total), self._accuracy())
         self.total.zero_()
-        self.parts.zero_()
 
     def _accuracy(self) -> np.ndarray:
         """Accuracy of each trial on the test data, in per cent."""
@@ -310,42 +275,6 @@ class _Trainer:
                 found = vmap(logits, in_dims=(0, None))(parameters, self.test[part])
                 right += (found.argmax(-1) == self.test_labels[part]).sum(-1)
         return 100.0 * _array(right) / len(self.test)
-
-
-class _OfOneShape:
-    """A function of tensors of one shape that changes other tensors in place.
-
-    On a GPU it is recorded once and then launched as a whole. Zeros have to change nothing: with
-    them it is called before it is recorded.
-    """
-
-    def __init__(self, function: Callable[..., None], *inputs: Tensor) -> None:
-        self.inputs = inputs
-        self.call: Callable[[], None] = partial(function, *inputs)
-        if inputs[0].is_cuda:
-            try:
-                self.call = _recorded(self.call)
-            except RuntimeError as error:
-                warnings.warn(f"no graph of a step, so that it is slower: {error}", stacklevel=2)
-
-    def __call__(self, *arrays: np.ndarray) -> None:
-        for tensor, array in zip(self.inputs, arrays, strict=True):
-            source = torch.from_numpy(array)
-            tensor.copy_(source.pin_memory() if tensor.is_cuda else source, non_blocking=True)
-        self.call()
-
-
-def _recorded(call: Callable[[], None]) -> Callable[[], None]:
-    """Launch of a recorded graph, after a call that chooses kernels and their memory."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        call()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return graph.replay
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -384,7 +313,7 @@ def one_result(device: str, precision: Precision = "float32") -> Iterator[torch.
     ----------
     device : {"cpu", "cuda"}
         Where to compute.
-    precision : {"float32", "tensorfloat32", "bfloat16"}
+    precision : {"float32", "tensorfloat32"}
         With the second, factors of products may be rounded to TensorFloat-32 on a GPU.
 
     Yields

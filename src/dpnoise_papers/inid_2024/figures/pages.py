@@ -30,10 +30,6 @@ MECHANISMS = {  # the paper's three rows first
     "staircase": "Staircase",
     "laplace-iid": "i.i.d. Laplace",
     "laplace-optimal": "i.n.i.d. Laplace",
-    "laplace-spr": "SPR Laplace*",
-    "laplace-optimal-2": "i.n.i.d. Laplace for the squared error*",
-    "staircase-optimal": "a staircase per coordinate*",
-    "box-norm": "noise in the norm of the box*",
     "box-staircase": "staircase in the norm of the box*",
     "lower-bound": "lower bound on any noise*",
 }

@@ -248,41 +248,6 @@ def _circle(panel: Axes, x: float, y: float) -> None:
 
 
 @house_style()
-def approximate_laplace(table: pd.DataFrame) -> Figure:
-    """Error of Laplace over Gaussian noise of the same (epsilon, delta), against the dimension.
-
-    Dashed with delta = 0 (Corollary 6 is within a line's width of it), solid by the exact account.
-    """
-    deltas = sorted(set(table["delta"]), reverse=True)
-    figure, panels = page(1, len(deltas), height=3.1, sharex=True, sharey=True)
-    for panel, delta in zip(panels[0], deltas, strict=True):
-        here = table[table["delta"] == delta]
-        for name, rows in here.groupby("profile", sort=False):
-            marker = {"uniform": "o", "linear": "^", "exponential": "D"}.get(name, "s")
-            for column, line, face, words in (
-                ("over_gaussian_pure_db", (0, (4, 1.5)), "none", r"$\delta = 0$"),
-                ("over_gaussian_exact_db", "-", COLOURS["laplace"], "exact account"),
-            ):
-                panel.plot(
-                    rows["dimension"], rows[column], linestyle=line, linewidth=1.0, marker=marker,
-                    color=COLOURS["laplace"], markersize=3, markerfacecolor=face,
-                    label=f"{name}, {words}",
-                )  # fmt: skip
-        panel.axhline(0.0, color=COLOURS["gaussian"], linewidth=1.2, label="Gaussian noise")
-        panel.axhline(10.0 * np.log10(2.0), color=GREY, linewidth=0.8, linestyle=(0, (2, 2)),
-                      label="twice the Gaussian error")  # fmt: skip
-        panel.set_xscale("log")
-        panel.set_xlabel("dimension $K$")
-        panel.set_title(rf"$\mathbf{{\delta = 10^{{{np.log10(delta):.0f}}}}}$")
-        panel.grid()
-    panels[0, 0].set_ylabel("mean squared error of Laplace\nover Gaussian noise [dB]")
-    panels[0, 0].set_xlim(table["dimension"].min(), table["dimension"].max())
-    panels[0, 0].set_ylim(-13, 22)
-    legend_below(figure)
-    return figure
-
-
-@house_style()
 def theorem_7(table: pd.DataFrame) -> Figure:
     """Ratio of the errors against nu, between what is true and what is claimed."""
     nu = np.geomspace(table["nu"].min(), 1.0, 60)
@@ -316,26 +281,13 @@ def theorem_7(table: pd.DataFrame) -> Figure:
     return figure
 
 
+# Words of each mechanism, then colour and dash, and a marker where two have the same.
 MECHANISMS = {
-    "staircase": "staircase, knows $\\|\\lambda\\|_1$",
-    "laplace-iid": "i.i.d. Laplace, knows $\\|\\lambda\\|_1$",
-    "laplace-spr": "SPR Laplace",
-    "laplace-optimal": "i.n.i.d. Laplace, $p = 1$",
-    "laplace-optimal-2": "i.n.i.d. Laplace, $p = 2$",
-    "staircase-optimal": "a staircase per coordinate",
-    "box-norm": "noise in the norm of the box",
-    "box-staircase": "staircase in the norm of the box",
-    "lower-bound": "lower bound on any noise",
-}
-# Of one mechanism, a marker tells the variants apart.
-_LOOKS = {
-    "staircase": ("staircase", ""),
-    "laplace-iid": ("laplace", ""),
-    "laplace-optimal": ("laplace", "o"),
-    "staircase-optimal": ("staircase", "o"),
-    "box-norm": ("k-norm", ""),
-    "box-staircase": ("k-norm", "s"),
-    "lower-bound": ("", ""),
+    "staircase": ("staircase, knows $\\|\\lambda\\|_1$", "staircase", ""),
+    "laplace-iid": ("i.i.d. Laplace, knows $\\|\\lambda\\|_1$", "laplace", ""),
+    "laplace-optimal": ("i.n.i.d. Laplace, $p = 1$", "laplace", "o"),
+    "box-staircase": ("staircase in the norm of the box", "k-norm", ""),
+    "lower-bound": ("lower bound on any noise", "", ""),
 }
 _BOUND = {"color": GREY, "linestyle": (0, (2, 2))}
 _PAPER = ("staircase", "laplace-iid", "laplace-optimal")
@@ -349,12 +301,12 @@ def curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """
     figure, panels = page(height=3.6)
     axes = panels[0, 0]
-    for name, (mechanism, marker) in _LOOKS.items():
+    for name, (words, mechanism, marker) in MECHANISMS.items():
         rows = table[table["mechanism"] == name].sort_values("epsilon")
         axes.plot(
             rows["epsilon"], rows["mae_epsilon"], **(look(mechanism) if mechanism else _BOUND),
             marker=marker, markersize=3, markevery=max(1, len(rows) // 8),
-            label=MECHANISMS[name] + "*" * (name not in _PAPER),
+            label=words + "*" * (name not in _PAPER),
         )  # fmt: skip
     if printed is not None and len(printed):
         _mark_printed(axes, printed)
@@ -377,7 +329,7 @@ def _mark_printed(axes: Axes, printed: pd.DataFrame) -> None:
     epsilon = rows["epsilon"].astype(float)
     axes.scatter(
         epsilon, epsilon * rows["printed"], s=26, facecolors="none", linewidths=1, zorder=6,
-        edgecolors=[COLOURS[_LOOKS[name][0]] for name in rows["mechanism"]],
+        edgecolors=[COLOURS[MECHANISMS[name][1]] for name in rows["mechanism"]],
     )  # fmt: skip
     axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
 

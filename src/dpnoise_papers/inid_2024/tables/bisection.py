@@ -1,4 +1,4 @@
-"""Algorithm 1 of Muthukrishnan & Kalyani (2024): bisection for mu_0, as printed and repaired.
+"""Algorithm 1 of Muthukrishnan & Kalyani (2024): bisection for mu_0, as printed.
 
 Nothing in the library needs it; `dpnoise.gaussian_sigma` is what to use.
 
@@ -23,9 +23,8 @@ Mills ratio. It falls and h >= z, hence e^epsilon Q(h) <= Q(z) and phi(mu) >= 1 
 Below: phi(mu) <= Q(epsilon/mu - mu/2) gives mu_l, and phi falls with epsilon, where epsilon = 0
 gives phi(mu) = erf(mu / sqrt 8), hence 2 z. At epsilon = 0 both ends meet.
 
-`repaired_algorithm_1` halves that bracket in log mu and compares logarithms of phi, which do not
-cancel. `dpnoise.gaussian_sigma` gets the same root from Newton's method in a few steps. The table
-`bisection` says where either algorithm runs, how long and how well.
+`dpnoise.gaussian_sigma` gets the root from Newton's method in a few steps. The table `bisection`
+says where the algorithm runs, how long and how well.
 """
 
 from __future__ import annotations
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.settings import Bisection
 
 _HALVINGS = 1100  # doubles leave none after so many
-_ROUNDING = 1e-13  # of the ends of a bracket, in log mu
-# 'Private' up to this difference in log delta, which rounding of the comparison explains.
-_ACCURATE = 1e-9
 
 
 def _budget(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, ...]:
@@ -133,71 +129,28 @@ def algorithm_1(
     return mu.reshape(shape)[()], iterations.reshape(shape)[()]
 
 
-def repaired_algorithm_1(
-    epsilon: ArrayLike, delta: ArrayLike, *, tolerance: float
-) -> tuple[Array, NDArray[np.int64]]:
-    """Parameter mu_0 by bisection between the ends of `valid_bracket`, and how often it halved.
-
-    mu is the lower end of the last bracket: log phi(mu) <= log delta as computed, and mu_0 is at
-    most a relative `tolerance` (at least 1e-14) and rounding above it. Budgets as for
-    `printed_bracket`.
-    """
-    epsilon, delta = _budget(epsilon, delta)
-    ends = valid_bracket(epsilon, delta)
-    low, high = (np.log(np.ravel(end)) for end in ends)
-    low, high = low - _ROUNDING, high + _ROUNDING
-    shape, epsilon, target = epsilon.shape, epsilon.ravel(), np.log(delta.ravel())
-    iterations = np.zeros(epsilon.shape, dtype=np.int64)
-    left = np.flatnonzero(high - low > tolerance)
-    # ends: halves to a tolerance or to neighbouring doubles
-    while left.size:
-        middle = 0.5 * (low[left] + high[left])
-        between = (low[left] < middle) & (middle < high[left])  # else neighbouring doubles
-        iterations[left] += 1
-        above = gaussian_log_delta(np.exp(middle), epsilon[left]) > target[left]
-        high[left] = np.where(above, middle, high[left])
-        low[left] = np.where(above, low[left], middle)
-        left = left[between & (high[left] - low[left] > tolerance)]
-    return np.exp(low).reshape(shape)[()], iterations.reshape(shape)[()]
-
-
 def bisection(settings: Bisection) -> pd.DataFrame:
     """Results of Algorithm 1 for every pair of epsilon and delta on a grid.
 
-    Columns epsilon, delta, mu_0 (exact), printed_width and valid_width (of the brackets, as log2 of
-    the ratio of their ends; NaN where there is none, infinite where the lower end is 0), outcome
-    ('private', 'unsafe' or 'none' where there is no bracket, no end or mu = 0), iterations,
-    relative_error (mu / mu_0 - 1; below 0 there is too much noise) and log10_ratio (of the delta
-    that mu really has to the delta asked for), all of the printed algorithm, and
-    repaired_iterations and repaired_error.
+    Columns epsilon, delta, mu_0 (exact), iterations (0 where there is no bracket), relative_error
+    (mu / mu_0 - 1; below 0 there is too much noise) and log10_ratio (of the delta that mu really
+    has to the delta asked for). The last two are NaN where there is no bracket, no end or mu = 0.
     """
-    tolerance = settings.tolerance
     ratio = values(settings.odds)
     pairs = np.meshgrid(values(settings.epsilons), ratio / (1.0 + ratio))
     epsilon, delta = (x.ravel() for x in pairs)
     exact = 1.0 / gaussian_sigma(epsilon, delta)
-    low, high = printed_bracket(epsilon, delta)
-    below, above = valid_bracket(epsilon, delta)
-    mu, iterations = algorithm_1(epsilon, delta, tolerance=tolerance)
-    repaired, halvings = repaired_algorithm_1(epsilon, delta, tolerance=tolerance)
+    mu, iterations = algorithm_1(epsilon, delta, tolerance=settings.tolerance)
     ran = np.isfinite(mu)
     excess = np.full(epsilon.shape, np.nan)
     excess[ran] = gaussian_log_delta(mu[ran], epsilon[ran]) - np.log(delta[ran])
-    with np.errstate(divide="ignore"):  # a lower end that cancels to 0
-        width = np.log2(high) - np.log2(low)
-    outcome = np.where(excess > _ACCURATE, "unsafe", "private")
     return pd.DataFrame(
         {
             "epsilon": epsilon,
             "delta": delta,
             "mu_0": exact,
-            "printed_width": width,
-            "valid_width": np.log2(above) - np.log2(below),
-            "outcome": np.where(ran, outcome, "none"),
             "iterations": iterations,
             "relative_error": mu / exact - 1.0,
             "log10_ratio": excess / math.log(10.0),
-            "repaired_iterations": halvings,
-            "repaired_error": repaired / exact - 1.0,
         }
     ).sort_values(["delta", "epsilon"], ignore_index=True)

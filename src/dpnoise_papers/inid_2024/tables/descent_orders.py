@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.data.sets import Dataset
-    from dpnoise_papers.inid_2024.learning_settings import DescentOrders
+    from dpnoise_papers.inid_2024.settings import DescentOrders
 
     Draws = tuple[Array, NDArray[np.int64]]
     Flags = NDArray[np.bool_]

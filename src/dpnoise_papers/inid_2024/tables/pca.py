@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from dpnoise._types import Array
-    from dpnoise_papers.inid_2024.learning_settings import Pca, PcaSensitivities
+    from dpnoise_papers.inid_2024.settings import Pca, PcaSensitivities
 
 
 VARIANTS = {  # variant -> noises

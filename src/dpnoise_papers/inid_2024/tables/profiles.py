@@ -11,39 +11,34 @@ by O(nu^2). The ratio of the errors is between nu and 1: nu for profiles of equa
 sensitivities, and near 1 for one large and very many small ones. Beyond the paper: the dimensions
 from which the Laplace mechanism loses to the Gaussian, at any budget.
 
-Corollary 6: how far from tight it is, and what approximate Laplace noise can do. They give
-(epsilon, delta)-DP Laplace noise scales smaller than those of epsilon-DP by the factor epsilon /
-(epsilon - log(1 - delta)), call the gain insignificant and go on with delta = 0. Here the least
-common factor is found by the exact account, which makes the gain large in many dimensions.
+Corollary 6 gives (epsilon, delta)-DP Laplace noise scales smaller than those of epsilon-DP by the
+factor epsilon / (epsilon - log(1 - delta)); the paper calls the gain insignificant and goes on with
+delta = 0.
 
 Table II has mean absolute errors of epsilon-DP noise for two coordinates. Section V-4 compares the
 two-dimensional staircase of Geng, Kairouz, Oh & Viswanath (2015), which knows ||lambda||_1 alone,
-with Laplace noise that knows lambda. Beyond the paper, mechanisms that know lambda too: one
-staircase per coordinate with the budget split best, and correlated noise whose density falls with
-max_i |x_i| / lambda_i, the norm whose unit ball is the box of neighbours, exponentially or in
-shells (as NormStaircase does in any norm). Since the area of a ball grows with the square of its
-radius in any norm, the radius has the same distribution as for the l1 ball; a point of norm R is
-uniform in the cone measure of the box, so that E|X_i| = (3/4) lambda_i E R against E||X||_1 = E R
-for the l1 ball of sensitivity 1. No epsilon-DP noise has E|X_i| below that of the best scalar
+with Laplace noise that knows lambda. Beyond the paper, correlated noise that knows lambda too,
+whose density falls with max_i |x_i| / lambda_i, the norm whose unit ball is the box of neighbours,
+in shells (as NormStaircase does in any norm). Since the area of a ball grows with the square of
+its radius in any norm, the radius has the distribution that it has for the l1 ball; a point of norm
+R is uniform in the cone measure of the box, so that E|X_i| = (3/4) lambda_i E R against E||X||_1 =
+E R for the l1 ball of sensitivity 1. No epsilon-DP noise has E|X_i| below that of the best scalar
 staircase, lambda_i e^(epsilon/2) / (e^epsilon - 1), hence the lower bound.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import permutations
+from itertools import permutations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.joint.noise import NormStaircase
-from dpnoise.noise.exponential_power import Laplace
 from dpnoise.noise.stepwise import staircase_2d_gamma
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise.privacy.vector import vector_profile
 from dpnoise.sensitivity.balls import L1
 from dpnoise_papers.grids import values
 
@@ -51,10 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
-    from dpnoise.privacy.vector import VectorProfile
     from dpnoise_papers.inid_2024.settings import (
         ApproximateLaplace,
-        Crossings,
         Dispersion,
         Errors,
         Formulas,
@@ -357,96 +350,38 @@ def _row(name: str, sensitivities: Array, share: float) -> dict[str, str | float
     }
 
 
-_MINIMUM_FACTOR = 1e-4
-_RTOL = 1e-5  # of delta
-_SAFETY = 1e-6  # relative, of the factor; then the upper bound is checked
-
-
-def _accountant(name: str, dimension: int, epsilon: float) -> Callable[[float], VectorProfile]:
-    """Profile at `epsilon` of pure Laplace scales times a factor."""
-    sensitivities = profile(name, dimension, 1)
-    scales = allocate(sensitivities, noise="laplace", epsilon=epsilon)
-
-    def account(factor: float) -> VectorProfile:
-        if name == "uniform":
-            noise = Laplace(factor * float(scales[0]))
-            return vector_profile(
-                noise, float(sensitivities[0]), epsilon, copies=dimension, rtol=_RTOL
-            )
-        used = sensitivities > 0.0
-        noises = [Laplace(factor * float(b)) for b in scales[used]]
-        return vector_profile(noises, [float(s) for s in sensitivities[used]], epsilon, rtol=_RTOL)
-
-    return account
-
-
-def _minimum_factor(account: Callable[[float], VectorProfile], delta: float) -> float:
-    """Minimum factor of the scales that keeps delta, verified."""
-    target = math.log(delta)
-
-    def excess(log_factor: float) -> float:
-        return float(account(math.exp(log_factor)).log_estimate) - target
-
-    root = optimize.brentq(excess, math.log(_MINIMUM_FACTOR), -1e-15, xtol=1e-8)
-    factor = min(math.exp(root) * (1.0 + _SAFETY), 1.0)
-    if account(factor).log_upper > target:
-        message = f"approximate Laplace noise: not verified at factor={factor!r}, delta={delta!r}"
-        raise RuntimeError(message)
-    return factor
-
-
 def approximate_laplace(settings: ApproximateLaplace) -> pd.DataFrame:
-    """Reduction of Laplace noise by delta > 0, by Corollary 6 and exactly.
+    """Reduction of Laplace noise by delta > 0 in Corollary 6, and the error beside Gaussian noise.
 
     Columns profile, dimension, epsilon, delta, factor_printed (of the scales, against those of
-    Theorem 5 at delta = 0), gain_printed_db, delta_printed (which those scales really have),
-    factor_exact and gain_exact_db (the same for the least common factor), and
-    over_gaussian_pure_db, over_gaussian_exact_db (mean squared error over that of optimal Gaussian
-    noise of the same epsilon and delta, in decibels). Raises RuntimeError if a result cannot be
-    verified.
+    Theorem 5 at delta = 0), gain_printed_db and over_gaussian_pure_db (mean squared error at
+    delta = 0 over that of optimal Gaussian noise of the same epsilon and delta, in decibels).
     """
     rows = []
     for name, counts in settings.dimensions.items():
         for dimension in counts:
             sensitivities = profile(name, dimension, 1)
-            for epsilon in settings.epsilons:
-                account = _accountant(name, dimension, epsilon)
-                pure = mean_squared_error(sensitivities, "laplace", "optimal", epsilon, 0.0)
-                for delta in settings.deltas:
-                    gaussian = mean_squared_error(
-                        sensitivities, "gaussian", "optimal", epsilon, delta
-                    )
-                    printed = epsilon / (epsilon - math.log1p(-delta))
-                    exact = _minimum_factor(account, delta)
-                    rows.append(
-                        {
-                            "profile": name,
-                            "dimension": dimension,
-                            "epsilon": epsilon,
-                            "delta": delta,
-                            "factor_printed": printed,
-                            "gain_printed_db": -2.0 * float(decibels(printed)),
-                            "delta_printed": float(account(printed).estimate),
-                            "factor_exact": exact,
-                            "gain_exact_db": -2.0 * float(decibels(exact)),
-                            "over_gaussian_pure_db": float(decibels(pure / gaussian)),
-                            "over_gaussian_exact_db": float(
-                                decibels(exact * exact * pure / gaussian)
-                            ),
-                        }
-                    )
-    return pd.DataFrame(rows)
+            for epsilon, delta in product(settings.epsilons, settings.deltas):
+                pure, gaussian = (
+                    mean_squared_error(sensitivities, noise, "optimal", epsilon, delta)
+                    for noise in ("laplace", "gaussian")
+                )
+                printed = epsilon / (epsilon - math.log1p(-delta))
+                decibel = (-2.0 * float(decibels(printed)), float(decibels(pure / gaussian)))
+                rows.append((name, dimension, epsilon, delta, printed, *decibel))
+    columns = ["profile", "dimension", "epsilon", "delta", "factor_printed", "gain_printed_db",
+               "over_gaussian_pure_db"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
 
 
 _CONE = 0.75  # E max-norm share of one coordinate: half the time 1, else uniform
-_MAXIMUM_EPSILON = 100.0
 _BLIND = ("staircase", "laplace-iid")
 _SHELLS = ("staircase", "box-staircase")
 
 
-def _scalar_staircase(epsilon: float | Array) -> Array:
+def _scalar_staircase(epsilon: float) -> float:
     """Minimum E|X| of scalar epsilon-DP noise at sensitivity 1 (Geng & Viswanath 2016)."""
-    return 0.5 / np.sinh(0.5 * np.asarray(epsilon))[()]
+    return float(0.5 / np.sinh(0.5 * epsilon))
 
 
 def _staircase(epsilon: float) -> tuple[float, float]:
@@ -455,23 +390,9 @@ def _staircase(epsilon: float) -> tuple[float, float]:
     return gamma, NormStaircase(L1(1.0, of=2), epsilon, gamma).mean_norm()
 
 
-def _split(sensitivities: Array, epsilon: float) -> float:
-    """Least error of one staircase per coordinate, over how epsilon is shared."""
-
-    def error(log_odds: float) -> float:
-        share = 1.0 / (1.0 + math.exp(-log_odds))
-        parts = np.array([share, 1.0 - share]) * epsilon
-        return float(sensitivities @ _scalar_staircase(parts))
-
-    # ends: the error of some split: ending early cannot make it less than any split has
-    found = optimize.minimize_scalar(
-        error, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-10}
-    )
-    return float(found.fun)
-
-
-def _laplace(sensitivities: Array, epsilon: float, scheme: str, p: float) -> float:
-    scales = allocate(sensitivities, noise="laplace", scheme=scheme, epsilon=epsilon, p=p)
+def _laplace(sensitivities: Array, epsilon: float, scheme: str) -> float:
+    """Mean absolute error of Laplace noise by a scheme."""
+    scales = allocate(sensitivities, noise="laplace", scheme=scheme, epsilon=epsilon, p=1)
     return float(scales.sum())
 
 
@@ -481,8 +402,7 @@ def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
     Columns epsilon, mechanism, knows ('total' for ||lambda||_1 alone, else 'profile'), mae (the
     expected l1 error), mae_epsilon (mae times epsilon), from_iid (how far mae is from that of
     i.i.d. Laplace noise, relative to it) and gamma (of the staircases; NaN for others). Mechanisms:
-    staircase, laplace-iid, laplace-spr, laplace-optimal (p = 1, for this error), laplace-optimal-2
-    (p = 2), staircase-optimal (one per coordinate), box-norm, box-staircase and lower-bound.
+    staircase, laplace-iid, laplace-optimal (for this error), box-staircase and lower-bound.
     """
     lambdas = np.array(settings.sensitivities)
     total = float(lambdas.sum())
@@ -491,12 +411,8 @@ def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
         gamma, error = _staircase(epsilon)
         found = {
             "staircase": total * error,
-            "laplace-iid": _laplace(lambdas, epsilon, "iid", 1),
-            "laplace-spr": _laplace(lambdas, epsilon, "spr", 1),
-            "laplace-optimal": _laplace(lambdas, epsilon, "optimal", 1),
-            "laplace-optimal-2": _laplace(lambdas, epsilon, "optimal", 2),
-            "staircase-optimal": _split(lambdas, epsilon),
-            "box-norm": 2.0 * _CONE * total / epsilon,
+            "laplace-iid": _laplace(lambdas, epsilon, "iid"),
+            "laplace-optimal": _laplace(lambdas, epsilon, "optimal"),
             "box-staircase": _CONE * total * error,
             "lower-bound": total * _scalar_staircase(epsilon),
         }
@@ -509,21 +425,3 @@ def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=columns)
     table.insert(4, "mae_epsilon", table["mae"] * table["epsilon"])
     return table
-
-
-def staircase_crossings(settings: Crossings) -> pd.DataFrame:
-    """Epsilon from which the staircase beats optimal Laplace noise.
-
-    Columns share and epsilon: below it Laplace noise that knows the profile has the lesser mean
-    absolute error, above it the two-dimensional staircase, which does not know it.
-    """
-    rows = []
-    for share in settings.shares:
-        laplace = _laplace(np.array([share, 1.0 - share]), 1.0, "optimal", 1)
-
-        def excess(epsilon: float, unit: float = laplace) -> float:
-            return _staircase(epsilon)[1] * epsilon / unit - 1.0
-
-        root = optimize.brentq(excess, 1e-3, _MAXIMUM_EPSILON, xtol=1e-12)
-        rows.append((share, root))
-    return pd.DataFrame(rows, columns=["share", "epsilon"])

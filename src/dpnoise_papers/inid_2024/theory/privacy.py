@@ -184,8 +184,8 @@ def _iid_errors(rng: Generator, n: int, *, other_dimension: bool) -> Outcome:
     return Outcome(margin, 1e-8, drawn)
 
 
-def _scales_of_corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
-    """Slack of log delta with the scales of Corollary 6, or with log(1 - delta) doubled there."""
+def _scales_of_corollary_6(rng: Generator, n: int) -> Outcome:
+    """Slack of log delta with the scales of Corollary 6."""
     drawn = {
         "epsilon": log_uniform(rng, 0.1, 5, n), "delta": log_uniform(rng, 1e-8, 0.3, n),
         "K": rng.integers(1, 10, n).astype(float),
@@ -194,7 +194,7 @@ def _scales_of_corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
     for k in range(n):
         epsilon, delta = drawn["epsilon"][k], drawn["delta"][k]
         s = draw_sensitivities(rng, int(drawn["K"][k]))
-        scales = np.cbrt(s) * np.sum(np.cbrt(s) ** 2) / (epsilon - factor * math.log1p(-delta))
+        scales = np.cbrt(s) * np.sum(np.cbrt(s) ** 2) / (epsilon - math.log1p(-delta))
         profile = vector_profile([Laplace(b) for b in scales], list(s), epsilon)
         margin[k] = math.log(delta) - profile.log_estimate
     return Outcome(margin, 1e-6, drawn)

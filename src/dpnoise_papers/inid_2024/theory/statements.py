@@ -23,7 +23,6 @@ from dpnoise_papers.checks import Outcome, equal, log_uniform, read_checks, run_
 from dpnoise_papers.inid_2024.tables.profiles import gini, profile
 from dpnoise_papers.inid_2024.theory import (
     bisection,
-    dispersion,
     gain,
     optimum,
     privacy,
@@ -78,13 +77,6 @@ def _conditions(rng: Generator, n: int) -> tuple[dict[str, Array], NDArray[np.bo
     drawn = _spent(rng, n, 0.5) | {"delta": log_uniform(rng, 1e-3, 0.9, n)}
     holds = -np.expm1(drawn["epsilon"] - drawn["spent"]) <= drawn["delta"]
     return drawn, holds, drawn["epsilon"] - np.log1p(-drawn["delta"])
-
-
-def _corollary_6_rearranged(rng: Generator, n: int) -> Outcome:
-    """-1 where the condition holds without sum lambda/beta = epsilon - log(1 - delta)."""
-    drawn, holds, limit = _conditions(rng, n)
-    same = holds == np.isclose(drawn["spent"], limit, rtol=1e-9, atol=0.0)
-    return Outcome(np.where(same, 1.0, -1.0), 0.0, drawn)
 
 
 def _corollary_6_active(rng: Generator, n: int) -> Outcome:
@@ -159,7 +151,7 @@ def _dispersed(_rng: Generator, n: int, measure: str, noise: str) -> Outcome:
 
 CHECKS = read_checks(
     Path(__file__).with_suffix(".yaml"),
-    (bisection, dispersion, gain, optimum, privacy, modules[__name__]),
+    (bisection, gain, optimum, privacy, modules[__name__]),
 )
 _COUPLING = {"section-iv-range": "decoupled", "section-iv-coupled": "weighted histograms"}
 

@@ -84,16 +84,3 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     if not apart[0] <= 0.0 <= apart[1]:
         raise ArithmeticError(f"sigma is not proved: epsilon={epsilon!r}, delta={delta!r}")
     return sensitivity / root
-
-
-def gaussian_epsilon_at(mu: float, delta: float) -> float:
-    """Epsilon >= 0 at which Gaussian noise with sensitivity / sigma = mu has this delta."""
-    target = math.log(delta)
-
-    def excess(epsilon: float) -> float:
-        return gaussian_log_delta(mu, epsilon) - target
-
-    if excess(0.0) <= 0.0:
-        return 0.0
-    top = 0.5 * mu * mu + mu * math.sqrt(2.0 * math.log(1.0 / delta))
-    return float(optimize.brentq(excess, 0.0, top, xtol=1e-14, rtol=1e-14))

@@ -89,14 +89,6 @@ def test_a_line_serves_epsilons_around_its_own(removed, gaussian):
         assert found.gap <= 1e-6
 
 
-def test_delta_is_met():
-    one = line()
-    epsilon, slope = one.epsilon_at(math.log(1e-5), 6.0)
-    assert one.bounds(epsilon).estimate == pytest.approx(math.log(1e-5), abs=1e-9)
-    fall = one.bounds(epsilon).estimate - one.bounds(epsilon + 1e-4).estimate
-    assert slope == pytest.approx(fall / 1e-4, rel=1e-3)
-
-
 def test_what_is_left_out_is_counted(monkeypatch):
     """A line that is cut short is wider, and its bounds hold."""
     truth = line().bounds(6.77)

@@ -1,6 +1,6 @@
 """What a training run depends on: settings, draws, the search of the learning rate, images.
 
-A limit passes in time for one more piece of work.
+A limit passes in time for one more piece of work; states on disk come back whole or not at all.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from sklearn.datasets import load_digits
 
 import deep_toys as toys
 from dpnoise_papers.data.images import ImageSet
-from dpnoise_papers.inid_2024.deep.accounting import noise_unit
+from dpnoise_papers.inid_2024.deep.noise import SCHEMES, flat_clips, group_scales, noise_unit
 from dpnoise_papers.inid_2024.deep.run import (
     TimeLimit,
     best_rate,
     cifar10,
     digits,
     draw,
+    read_state,
     report_trials,
+    save_state,
     search_trials,
 )
-from dpnoise_papers.inid_2024.deep.scales import SCHEMES, flat_clips, group_scales
 
 
 def test_every_digit_is_in_one_part_with_its_class():
@@ -140,7 +141,7 @@ def test_the_digest_depends_on_every_setting_on_the_data_and_on_the_device():
     changes = {
         "rate": 0.5, "epochs": 4, "seed": 6, "scope": ("other",), "noise": "laplace",
         "scales": (0.1,) * 6, "clips": (0.5,) * 6, "chunk": 32, "trials": toys.TRIALS[:2],
-        "precision": "bfloat16", "stop": False, "whole": True, "groups": "tensor",
+        "precision": "tensorfloat32", "stop": False, "whole": True,
         "network": toys.Network(widths=(4,), blocks=1, stride=1, normalisation=1),
     }  # fmt: skip
     digests = {toys.run().digest(data, "cpu"), toys.run().digest(toys.images(seed=3), "cpu")}
@@ -211,3 +212,49 @@ def test_work_ends_before_the_limit(pieces):
 def test_a_limit_that_is_over_has_passed():
     assert TimeLimit(0.0).passed()
     assert TimeLimit(-1.0).passed()
+
+
+STATE = {"a": np.arange(6.0).reshape(2, 3), "b": np.float32([1e-45, np.nan, 3.4e38])}
+
+
+def test_what_is_saved_comes_back(tmp_path):
+    path = tmp_path / "folder" / "state.npz"
+    assert read_state(path, "x") is None
+    save_state(path, "x", STATE)
+    found = read_state(path, "x")
+    assert found.keys() == STATE.keys()
+    for name, array in STATE.items():
+        assert found[name].dtype == array.dtype
+        assert found[name].tobytes() == array.tobytes()
+
+
+def test_files_are_the_same_bytes(tmp_path):
+    save_state(tmp_path / "one", "x", STATE)
+    save_state(tmp_path / "two", "x", STATE)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_another_run_is_refused(tmp_path):
+    save_state(tmp_path / "state", "x", STATE)
+    with pytest.raises(
+        ValueError, match=r"of these settings, data and device \(y\), got one of others"
+    ):
+        read_state(tmp_path / "state", "y")
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", "half"])
+def test_a_damaged_file_is_refused(content, tmp_path):
+    path = tmp_path / "state"
+    save_state(path, "x", STATE)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if content == "half" else content)
+    with pytest.raises(ValueError, match="got a damaged file"):
+        read_state(path, "x")
+
+
+def test_a_pickled_object_is_never_loaded(tmp_path):
+    path = tmp_path / "state"
+    with path.open("wb") as file:
+        np.savez(file, digest=np.array("x"), a=np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="got a damaged file"):
+        read_state(path, "x")

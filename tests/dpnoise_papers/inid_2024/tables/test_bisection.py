@@ -1,4 +1,4 @@
-"""Algorithm 1 as printed and repaired: brackets, roots, halvings, and where it runs."""
+"""Algorithm 1 as printed: brackets, roots, halvings, and where it runs."""
 
 import math
 
@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.inid_2024.settings import Bisection
 from dpnoise_papers.inid_2024.tables.bisection import (
     algorithm_1,
     bisection,
     printed_bracket,
-    repaired_algorithm_1,
     valid_bracket,
 )
 from dpnoise_papers.settings import Grid
@@ -77,36 +76,15 @@ def test_the_printed_algorithm_ends_within_its_tolerance_and_count():
         assert (iterations == np.maximum(np.ceil(np.log2((high - low) / tolerance)), 1)).all()
 
 
-def test_an_absolute_tolerance_spoils_a_small_root_and_a_relative_one_does_not():
+def test_an_absolute_tolerance_spoils_a_small_root():
     mu_0 = 1.0 / gaussian_sigma(1e-6, 1e-9)
-    printed = algorithm_1(1e-6, 1e-9, tolerance=1e-9)[0] / mu_0 - 1
-    repaired = repaired_algorithm_1(1e-6, 1e-9, tolerance=1e-9)[0] / mu_0 - 1
-    assert printed < -1e-4
-    assert -2e-9 < repaired < 1e-12
-
-
-def test_the_repaired_algorithm_is_right_and_private_everywhere():
-    epsilon, delta = GRID
-    mu, iterations = repaired_algorithm_1(epsilon, delta, tolerance=1e-11)
-    ratio = mu * gaussian_sigma(epsilon, delta) - 1
-    assert (ratio <= 1e-12).all()
-    assert (ratio >= -1.2e-11).all()
-    assert (gaussian_log_delta(mu, epsilon) <= np.log(delta) + 1e-12).all()
-    low, high = valid_bracket(epsilon, delta)
-    most = np.ceil(np.log2(np.maximum(np.log(high / low) + 2e-13, 1e-11) / 1e-11))
-    assert (iterations <= most).all()
+    assert algorithm_1(1e-6, 1e-9, tolerance=1e-9)[0] / mu_0 - 1 < -1e-4
 
 
 def test_shapes_broadcast():
-    mu, iterations = repaired_algorithm_1([0.5, 1.0], [[1e-6], [1e-3], [0.1]], tolerance=1e-6)
+    mu, iterations = algorithm_1([0.5, 1.0], [[1e-6], [1e-3], [0.1]], tolerance=1e-6)
     assert mu.shape == iterations.shape == (3, 2)
     assert np.ndim(algorithm_1(0.5, 1e-6, tolerance=1e-6)[0]) == 0
-
-
-def test_the_repaired_algorithm_ends_where_doubles_are_coarser_than_the_tolerance():
-    mu, iterations = repaired_algorithm_1(1e-100, 1e-299, tolerance=1e-14)
-    assert mu == pytest.approx(1.0 / gaussian_sigma(1e-100, 1e-299), rel=1e-9)
-    assert iterations < 100
 
 
 @pytest.fixture(scope="module")
@@ -126,22 +104,15 @@ def test_the_printed_algorithm_runs_exactly_where_delta_prime_is_below_one(table
     # e^epsilon Q(sqrt(2 epsilon)) without its overflow.
     raised = delta + 0.5 * special.erfcx(np.sqrt(epsilon))
     runs = (raised < 1) & (epsilon < 709)
-    assert (runs == (table["outcome"] != "none")).all()
     assert (runs == (table["iterations"] > 0)).all()
-    assert (runs == np.isfinite(table["printed_width"])).all()
+    assert (runs == np.isfinite(table["relative_error"])).all()
 
 
 def test_errors_and_ratios_agree_in_sign(table):
-    ran = table[table["outcome"] != "none"]
+    ran = table[table["iterations"] > 0]
     wrong = ran[np.abs(ran["relative_error"]) > 1e-9]
     assert len(wrong) > 0
     assert (np.sign(wrong["relative_error"]) == np.sign(wrong["log10_ratio"])).all()
     assert np.allclose(table["mu_0"] * gaussian_sigma(table["epsilon"], table["delta"]), 1.0)
-    none = table[table["outcome"] == "none"]
+    none = table[table["iterations"] == 0]
     assert none[["relative_error", "log10_ratio"]].isna().to_numpy().all()
-
-
-def test_the_repaired_algorithm_runs_everywhere(table):
-    assert (table["repaired_iterations"] > 0).all()
-    assert (np.abs(table["repaired_error"]) < 1.2e-11).all()
-    assert (table["valid_width"] >= 0).all()

@@ -15,7 +15,7 @@ from scipy import stats
 from dpnoise.learn.pca import dominant, symmetric
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise_papers.inid_2024.learning_settings import Pca, PcaSensitivities
+from dpnoise_papers.inid_2024.settings import Pca, PcaSensitivities
 from dpnoise_papers.inid_2024.tables.pca import (
     COLUMNS,
     VARIANTS,

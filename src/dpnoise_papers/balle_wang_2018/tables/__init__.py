@@ -1,1 +1,0 @@
-"""Result tables of balle-wang-2018."""

@@ -1,1 +1,0 @@
-"""Figures and pages of flipped-huber-2023."""

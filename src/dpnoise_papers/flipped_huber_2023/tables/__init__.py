@@ -1,1 +1,0 @@
-"""Result tables of flipped-huber-2023."""

@@ -1,1 +1,0 @@
-"""Table IV: deep learning under privacy, the noise that it needs and what it costs."""
