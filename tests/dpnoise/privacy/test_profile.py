@@ -166,7 +166,7 @@ def test_subbotin():
         assert off(value, exact) < (4e-12 if noise.p < 100 else 4e-11) + blur, (noise, shift)
 
 
-@for_all("p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 1000.0])
+@for_all("p", [1.0001, 1.02, 1.5, 3.0, 294.0, 1000.0])
 def test_subbotin_at_the_edge_of_the_bulk(p):
     """At round numbers and where a shift leaves the bulk p^(1/p): p from just above 1 to 1000."""
     noise, edge = Subbotin(p, 1.0), p ** (1.0 / p)

@@ -352,7 +352,7 @@ def _parts_of(ledger: Ledger) -> _Parts | None:
     """Samples, other noise and relation, as our own account takes them; None where it does not."""
     shares: Shares = {}
     for (noise, size), count in ledger.narrow.items():
-        listed = isinstance(noise, ListedLoss)  # which its largest loss dominates
+        listed = noise.listed  # which its largest loss dominates
         if listed and not noise.largest_loss(size) <= MAX_EPSILON:
             return None
         share = pure_share(noise.largest_loss(size)) if listed else (noise, size)

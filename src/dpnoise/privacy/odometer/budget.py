@@ -35,7 +35,7 @@ from dpnoise.privacy.odometer.statement import (
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
 from dpnoise.privacy.odometer.terms import Spent, Terms, read_ledger, read_terms
 from dpnoise.privacy.sampled.mechanism import Sample
-from dpnoise.sensitivity.base import Sensitivity, joined
+from dpnoise.sensitivity.base import Sensitivity, is_set, joined
 from dpnoise.sensitivity.relation import ADD_REMOVE, number_words
 
 if TYPE_CHECKING:
@@ -500,7 +500,7 @@ class Budget:
             release = read_release(problems, noise, sensitivity)
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
-        own = sensitivity.relation if isinstance(sensitivity, Sensitivity) else release.relation
+        own = sensitivity.relation if is_set(sensitivity) else release.relation
         if own is relation is self._terms.relation is None and hasattr(noise, "sampled_step"):
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")

@@ -604,7 +604,7 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
         problems.require(good, f"{place}.sensitivity", "a positive double", size)
         if noise is None or not good:
             return None
-        own = isinstance(noise, ListedLoss) or (noise, size) == pure_share(_noise_epsilon(noise))
+        own = noise.listed or (noise, size) == pure_share(_noise_epsilon(noise))
         vouched = own or is_vouched({(noise, size): 1})
         problems.require(vouched, place, "noise within the range of the accounts", part)
         return noise, size
