@@ -29,7 +29,7 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.shift import WHOLE, shifted, whole_shift
+from dpnoise.privacy.shift import WHOLE, shifted, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable

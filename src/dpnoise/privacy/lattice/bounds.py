@@ -86,7 +86,7 @@ from dpnoise.privacy.lattice.plan import (
     ShiftedNoise,
     make_plan,
 )
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
+from dpnoise.privacy.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
