@@ -23,7 +23,7 @@ from prepared_snakemake import Starts
 SMALL = """\
 folder: runs/small
 flipped_huber_2023:
-  figure_3b: {epsilons: {count: 3}, deltas: {count: 3}}
+  gain: {dimensions: [1, 3]}
   table_3:
     passes: [2]
     steps: {low: 0.05, high: 2.0, count: 2, spacing: log}
@@ -40,9 +40,8 @@ flipped_huber_2023:
     tasks: {mnist: {loss: squared, penalty: l1, strength: 1.0}}
 """
 RESULTS = "runs/small/results/flipped-huber-2023"
-TABLE, FIGURE = f"{RESULTS}/figure-3b.csv", f"{RESULTS.replace('results', 'figures')}/figure-3b.svg"
+TABLE, FIGURE = f"{RESULTS}/gain.csv", f"{RESULTS.replace('results', 'figures')}/gain.svg"
 ONE_SET, MISSING = f"{RESULTS}/table-3/diabetes.csv", f"{RESULTS}/table-3/boston.csv"
-SUMMARY = f"{RESULTS}/table-3.csv"
 PAGES = "runs/small/results/inid-2024/table-2.md"
 SETTINGS = ("config.quick.yaml", "small.yaml")
 STARTS = Starts(environment())
@@ -87,7 +86,7 @@ def runs(copy):
 
     The first one is halted meanwhile; last are the files that the second one has changed.
     """
-    output, targets = copy / "said.txt", (FIGURE, ONE_SET, PAGES, MISSING, SUMMARY)
+    output, targets = copy / "said.txt", (FIGURE, ONE_SET, PAGES, MISSING)
     _, _, _, *given = command(*targets, cores=2, files=SETTINGS)
     first = STARTS.begin(copy, given, output)
     for _ in range(600):
@@ -125,15 +124,15 @@ def test_a_second_run_in_the_same_folder_is_refused_and_changes_nothing(runs):
 def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, made):
     _, said = made
     assert planned(said) == {
-        "fetch": 8, "table": 2, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
-        "flipped_huber_2023_table_3_tasks": 2, "total": 15,
+        "fetch": 2, "table": 1, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
+        "flipped_huber_2023_table_3_tasks": 2, "total": 8,
     }  # fmt: skip
     for path in (TABLE, FIGURE, ONE_SET, PAGES):
         assert (copy / path).stat().st_size > 100
-    log = (copy / "runs/small/logs/flipped-huber-2023/figure-3b-table.log").read_text()
+    log = (copy / "runs/small/logs/flipped-huber-2023/gain-table.log").read_text()
     assert f" {TABLE}\n" in log
     assert digest(copy / TABLE) in log
-    assert (copy / "runs/small/logs/benchmarks/flipped-huber-2023/figure-3b-table.tsv").is_file()
+    assert (copy / "runs/small/logs/benchmarks/flipped-huber-2023/gain-table.tsv").is_file()
 
 
 def test_a_target_without_its_data_fails_with_the_files_and_the_place_and_the_rest_goes_on(
@@ -142,7 +141,6 @@ def test_a_target_without_its_data_fails_with_the_files_and_the_place_and_the_re
     code, said = made
     assert code == 1
     assert not (copy / MISSING).exists()
-    assert not (copy / SUMMARY).exists()  # which a default run makes of what there is
     log = (copy / "runs/small/logs/fetch/boston.log").read_text()
     assert "data set 'boston' is not available: cache: no file for table 'boston-housing'" in log
     assert "DatasetUnavailable" in said  # the log of a job that fails is shown
@@ -154,7 +152,7 @@ def test_a_target_without_its_data_fails_with_the_files_and_the_place_and_the_re
 def test_a_plan_of_everything_leaves_out_what_has_no_data_and_what_is_optional(copy, made):
     """A touched source reruns nothing, an edited one what uses it, and a setting its job."""
     assert made
-    told = {"flipped_huber_2023": {"figure_3b": {"epsilons": {"count": 4}}}}
+    told = {"flipped_huber_2023": {"gain": {"dimensions": [1, 5]}}}
     (copy / "other.yaml").write_text(json.dumps(told))
     style = copy / "src/dpnoise_papers/style.py"
     before = style.read_text()
@@ -185,7 +183,7 @@ class Full(io.FileIO):
         super().write(content[: len(content) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 def opened(path, mode="r", *more, **settings):
-    full = mode == "xb" and path.name.startswith(".figure-3b.csv.")
+    full = mode == "xb" and path.name.startswith(".gain.csv.")
     return Full(path, "xb") if full else plain(path, mode, *more, **settings)
 pathlib.Path.open = opened
 """
@@ -205,7 +203,7 @@ def test_a_full_disk_fails_the_job_and_leaves_nothing_half_written(copy, made):
     code, _ = STARTS.wait()
     assert code == 1
     assert f"No space left on device: '{TABLE}'" in output.read_text(encoding="utf-8")
-    assert not list((copy / RESULTS).glob("*figure-3b.csv*"))
+    assert not list((copy / RESULTS).glob("*gain.csv*"))
     assert not list((copy / RESULTS).glob(".*"))
     changed = ["--config", "balle_wang_2018={theory: {trials: 77}}", "strict=true"]
     code, said = snakemake(copy, FIGURE, ONE_SET, PAGES, *changed)

@@ -69,7 +69,7 @@ class Table(_Function):
     each of the parts. With `statuses` the function takes the status of each part's data set as
     keyword `statuses`; where several `threads` help, it takes the keyword `threads`. Where the
     setting `device`, such as 'table_4_cifar10.device', is 'cuda', a job asks for a GPU. One that
-    takes more than about 5 s is made `alone`; the others of a paper share a process.
+    takes more than about 10 s is made `alone`; the others of a paper share a process.
     """
 
     settings: tuple[str, ...] = (OWN,)

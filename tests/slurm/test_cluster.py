@@ -14,8 +14,8 @@ from pipeline_copy import copy_into
 # An experiment, compiled code, a data set, cheap and long tables, figures and a page.
 TARGETS = [
     "quick/results/flipped-huber-2023/table-3/diabetes.csv",
-    "quick/results/flipped-huber-2023/figure-3b.csv",
-    "quick/figures/flipped-huber-2023/figure-3b.svg",
+    "quick/results/flipped-huber-2023/gain.csv",
+    "quick/figures/flipped-huber-2023/gain.svg",
     "quick/results/inid-2024/table-2.md",
     "quick/figures/inid-2024/figure-1a.svg",
 ]

@@ -2,8 +2,7 @@
 
 from dpnoise_papers.making import job
 from dpnoise_papers.result_files import write_text
-from dpnoise_papers.review.report import command_options
-from dpnoise_papers.review.report import report
+from dpnoise_papers.review.report import command_options, report
 from dpnoise_papers.steps import Run
 
 params, page = snakemake.params, snakemake.output[0]

@@ -161,7 +161,7 @@ class Lines:
 
         That is the one of the aim, or where the first line is to serve; None without a line.
         """
-        at, best, least = aim.epsilon, UNKNOWN, math.inf
+        at, best, smallest = aim.epsilon, UNKNOWN, math.inf
         for rest in self._rests(direction, guess):
             for line in self._lines(direction, aim, rest):
                 at = line.middle if at is None else at
@@ -170,9 +170,9 @@ class Lines:
                 if best.gap <= gap:
                     self._last[direction] = line, 0.0
                     return at, best
-                if found.gap < least:
-                    least = found.gap
-                    self._last[direction] = line, least
+                if found.gap < smallest:
+                    smallest = found.gap
+                    self._last[direction] = line, smallest
         return at, best
 
     def log_delta(
@@ -181,9 +181,9 @@ class Lines:
         """Bounds on log delta with a gap, if possible; `guess` is what it is about, if known."""
         best, enough = UNKNOWN, gap
         if direction in self._last:
-            line, least = self._last[direction]
+            line, smallest = self._last[direction]
             best = with_rest(line.bounds(epsilon), line.rest)
-            enough = max(gap, min(_LOOSER * least, _MOST_GAP))
+            enough = max(gap, min(_LOOSER * smallest, _MOST_GAP))
         if best.gap > enough:
             found = self._sought(direction, _Aim(None, epsilon), guess, gap)[1]
             best = sharper(best, found)

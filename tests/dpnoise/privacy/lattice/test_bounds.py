@@ -8,6 +8,7 @@ from scipy import integrate, optimize
 from dpnoise import vector_profile
 from dpnoise.noise import (
     DiscreteGaussian,
+    DiscreteLaplace,
     DiscreteStaircase,
     FlippedHuber,
     Gaussian,
@@ -372,6 +373,18 @@ def test_near_the_greatest_loss(noise, shift, copies):
     assert np.all(found.log_lower <= found.log_upper)
     assert np.all(found.log_lower <= other.log_upper + 1e-13)
     assert np.all(other.log_lower <= found.log_upper + 1e-13)
+
+
+@for_all("beta", [7.999129638995443, 7.9992, 7.999219243122956])
+@for_all("size", [2**13, 2**16])
+def test_next_to_the_largest_sum_of_atoms(beta, size):
+    """There all losses are largest: once the upper bound was that of their chance alone."""
+    shares = [(DiscreteLaplace(k * beta), float(k), 4) for k in (1, 3)]
+    found = lattice_bounds(shares, 1.0, size=size)
+    chance = -4.0 * sum(math.log1p(math.exp(-1.0 / (k * beta))) for k in (1, 3))
+    exact = chance + math.log(-math.expm1(1.0 - 8.0 / beta))
+    assert found.log_lower <= exact + 1e-10
+    assert exact - 1e-10 <= found.log_upper <= found.log_lower + 1e-6
 
 
 def test_the_loss_grows_beyond_what_is_looked_at():
