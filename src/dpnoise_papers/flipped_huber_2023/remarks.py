@@ -184,15 +184,15 @@ def _measures(table: pd.DataFrame, search: str) -> pd.DataFrame:
         rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
         return rows.set_index(_KEYS)["variance"].sort_index()
 
-    least, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
+    smallest, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
     gaussian = variances("gaussian", "exact")
     osgt = variances("offset-symmetric-gaussian", _SEARCHES[search][0])
     return pd.DataFrame({
-        "gain": 10 * np.log10(gaussian / least),
-        "over_gaussian": least / gaussian,
-        "over_osgt": least / osgt,
-        "gap": sufficient - least,
-        "excess": (sufficient - least) / least,
+        "gain": 10 * np.log10(gaussian / smallest),
+        "over_gaussian": smallest / gaussian,
+        "over_osgt": smallest / osgt,
+        "gap": sufficient - smallest,
+        "excess": (sufficient - smallest) / smallest,
     })  # fmt: skip
 
 

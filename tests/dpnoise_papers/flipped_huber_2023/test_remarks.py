@@ -36,12 +36,10 @@ def test_the_tail_of_the_loss():
 
 
 def test_remark_1():
-    table = remark_1(Remark(epsilons=(0.3, 2.0), delta=1e-6)).set_index(["mechanism", "epsilon"])
-    for epsilon in (0.3, 2.0):
-        sigma = math.sqrt(table.loc[("gaussian", epsilon), "sufficient"])
-        tail = special.ndtr(1 / (2 * sigma) - epsilon * sigma)
-        assert tail == pytest.approx(1e-6, rel=1e-9)
-        assert privacy_profile(Gaussian(sigma), 1.0, epsilon) < 1e-6
+    table = remark_1(Remark(epsilons=(0.3,), delta=1e-6)).set_index(["mechanism", "epsilon"])
+    sigma = math.sqrt(table.loc[("gaussian", 0.3), "sufficient"])
+    assert special.ndtr(1 / (2 * sigma) - 0.3 * sigma) == pytest.approx(1e-6, rel=1e-9)
+    assert privacy_profile(Gaussian(sigma), 1.0, 0.3) < 1e-6
     assert (table["ratio"] >= 1.0).all()
     assert np.all(table.loc["flipped-huber", "sufficient"] < table.loc["gaussian", "sufficient"])
     told = table.loc[("flipped-huber", 0.3), "noise"]
