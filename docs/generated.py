@@ -68,7 +68,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.privacy.sampled.errors.SampledErrors",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
-    "dpnoise.privacy.zcdp.ZCDP",
+    "dpnoise.privacy.odometer.concentrated.ZCDP",
     "dpnoise.releases.released.Entry",
     "dpnoise.releases.release.ReleasedWorkload",
     "dpnoise.releases.released.Released",

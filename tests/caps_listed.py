@@ -28,9 +28,9 @@ CAPS = [
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),
-    ("dpnoise.allocation.search", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
+    ("dpnoise.allocation.scales", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
     (
-        "dpnoise.allocation.search",
+        "dpnoise.allocation.scales",
         "_EVALUATIONS",
         (0,),
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=0.001)),
@@ -102,7 +102,7 @@ CAPS = [
     ("dpnoise.releases.aggregates", "_REFINEMENTS", (0,), checks.refinements_of_a_quantile),
     ("dpnoise.privacy.profile", "_ROUNDS", (0, 1, 2, 5), checks.rounds_of_the_inverse),
     (
-        "dpnoise.privacy.scalar.subbotin",
+        "dpnoise.privacy.scalar.shift",
         "_STEPS",
         (0, 1),
         checks.raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),

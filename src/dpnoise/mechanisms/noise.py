@@ -528,11 +528,6 @@ class Mechanism(EqualByValue):
         """Whether the noise is on the integers."""
         return self.noise.whole
 
-    @property
-    def has_sampler(self) -> bool:
-        """Whether `noise` can be drawn from."""
-        return hasattr(self.noise, "rvs")
-
     def cells(self) -> tuple[str, ...]:
         """The row of a table."""
         numbers = (self.std, self.mean_abs, self.half_width, self.variance, self.ratio)

@@ -24,7 +24,7 @@ FAMILIES = {
     "truncated-laplace": lambda b: TruncatedLaplace(1.0, 4.0 * b),
     "huber": Huber,
 }
-BUDGETS = [(1.0, 1e-8, 20), (0.3, 1e-6, 5), (1.0, 1e-2, 6)]
+BUDGETS = [(1.0, 1e-8, 20), (0.3, 1e-6, 5)]
 
 
 @cache

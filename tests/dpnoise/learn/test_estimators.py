@@ -24,8 +24,7 @@ from dpnoise.learn.estimators import (
 from dpnoise.learn.pipelines import DPPCA
 from dpnoise.learn.safeguards import SeededNoiseWarning, SmallBudgetWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise.privacy.odometer.concentrated import zcdp
-from dpnoise.privacy.zcdp import epsilon_from_zcdp
+from dpnoise.privacy.odometer.concentrated import epsilon_from_zcdp, zcdp
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::dpnoise.learn.safeguards.{one}Warning")
