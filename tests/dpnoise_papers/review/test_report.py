@@ -104,7 +104,7 @@ def test_every_link_leads_somewhere_and_nothing_comes_from_a_network(made, text,
     assert set(inside) <= places
     files = [link for link in read.links if not link.startswith(("#", "data:"))]
     folder = Path(made.page_for_reviewers).parent
-    assert len(files) >= 9
+    assert len(files) >= 7
     assert all((folder / link).is_file() for link in files)
     assert all(source.startswith("data:image/webp") for source in read.sources)
     assert not re.search(r"(?:https?:)?//[a-z]", re.sub(r"data:[^\"]*", "", text))

@@ -409,10 +409,10 @@ class Budget:
         file = LedgerFile(read_path(problems, path, new=False))
         problems.raise_if_any()
         text = file.read()
-        terms, entries, ledger = read_ledger(text, edited=edited)
+        terms, entries, ledger = read_ledger(text, edited=edited, path=file.path)
         if edited:
             with file.charging():
-                terms, entries, ledger = read_ledger(file.read(), edited=True)
+                terms, entries, ledger = read_ledger(file.read(), edited=True, path=file.path)
                 text = file.write(lambda known: written(terms.stated, entries, known))
         return cls._made(terms, Spent(ledger, entries, len(entries), text), file)
 

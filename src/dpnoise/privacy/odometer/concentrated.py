@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.privacy.odometer.ledger import Ledger, Sampled
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 
 _RELATIVE = 2.0**-49  # of the few operations of a conversion
@@ -337,10 +337,10 @@ def _supremum(log_m: Callable[[Array], Array], eta: float, xi: float, close: flo
     return closed * _ROUNDING
 
 
-def _sample_rho(part: Sampled, relation: str | None) -> float:
+def _sample_rho(part: Kind, relation: str | None) -> float:
     """An upper bound on the rho of a release of a sample: that of the noise without sampling."""
     side = REMOVED if (relation or ADD_REMOVE) == ADD_REMOVE else REPLACED
-    shift = pair_of(Kind(*part)._replace(rate=1.0), side).shift
+    shift = pair_of(part._replace(rate=1.0), side).shift
     found = 0.5 * shift * shift if part.noise == GAUSSIAN else laplace_rho(shift)
     return max(found * _ROUNDING, _SMALLEST)
 

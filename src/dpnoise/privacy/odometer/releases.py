@@ -53,14 +53,13 @@ from dpnoise.privacy.odometer.ledger import (
     LAPLACE,
     RESPONSE,
     Ledger,
-    Sampled,
     guaranteed,
     pure_share,
     read_sample,
     read_times,
     stated,
 )
-from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, Kind
 from dpnoise.privacy.sampled.pairs import LAPLACE as LAPLACE_NOISE
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
@@ -108,7 +107,7 @@ def _sample(problems: Problems, event: Any, rate: float, sampling: str) -> Ledge
         return Ledger()
     kind = _NOISE[name], sampling
     part = read_sample(problems, f"event {name}", event.noise_multiplier, rate, kind)
-    return Ledger(sampled={part: 1}) if isinstance(part, Sampled) else Ledger()
+    return Ledger(sampled={part: 1}) if part is not None else Ledger()
 
 
 def _poisson(problems: Problems, event: Any, _: int) -> Ledger:  # noqa: ANN401
@@ -260,8 +259,8 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     if hasattr(noise, "sampled_step"):
         expected = "none beside a mechanism that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
-        step = Sampled(*noise.sampled_step)
-        parts: dict[Sampled, int] = {step: 1} if step.rate > 0.0 else {}
+        step: Kind = noise.sampled_step
+        parts = {step: 1} if step.rate > 0.0 else {}
         # Samples of a fixed size have bounds for one relation only.
         return Ledger(sampled=parts, relation=REPLACE_ONE if step.sampling == FIXED else None)
     if is_event(noise):
