@@ -28,9 +28,9 @@ CAPS = [
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),
-    ("dpnoise.allocation.search", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
+    ("dpnoise.allocation.scales", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
     (
-        "dpnoise.allocation.search",
+        "dpnoise.allocation.scales",
         "_EVALUATIONS",
         (0,),
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=0.001)),

@@ -59,8 +59,8 @@ WHOLE += [(family, 0.0) for family in INTEGER_FAMILIES if family != "discrete-ga
     ("family", "delta", "each"), [(*one, (2, 1)[k % 2]) for k, one in enumerate(WHOLE)]
 )
 def test_calibrate_for_integers_is_a_case_of_best(each, family, delta):
-    ball = AtMost(3, of=12, each=each, relation="add-remove")
-    found = calibrate(family, epsilon=1.0, delta=delta, sensitivity=ball)
+    ball = LInf(each, of=3, relation="add-remove")
+    found = calibrate(family, epsilon=1.0, delta=delta, sensitivity=each, dimension=3)
     plain = family.removeprefix("discrete-")
     other = best(ball, epsilon=1.0, delta=delta, family=plain, integer=True)
     assert "rounded" not in other.name

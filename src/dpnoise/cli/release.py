@@ -187,7 +187,7 @@ def open_budget(path: str) -> Any:  # noqa: ANN401
     try:
         return Budget.open(path)
     except (ValueError, RuntimeError) as error:
-        return problems().add(f"{shown(path)}: {error}")
+        return problems().add(str(error))  # which names the file
 
 
 def state_of(budget: Budget) -> str:

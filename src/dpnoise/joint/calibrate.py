@@ -28,7 +28,7 @@ from dpnoise.joint.noise import (
 )
 from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
 from dpnoise.privacy.odometer.releases import spending_of
-from dpnoise.sensitivity.product import as_sensitivity
+from dpnoise.sensitivity.balls import as_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable

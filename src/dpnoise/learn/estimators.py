@@ -397,8 +397,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     n_iter_, n_features_in_ : int
         The numbers of passes, or of gradient steps, and of features.
     clip_ : float
-        The clipping level of coordinate descent, as set or as chosen; else the length of a whitened
-        row at most, in units of sqrt K.
+        The clipping level of coordinate descent, as set or as chosen; else the largest length of a
+        record's gradient.
     feature_names_in_ : array of str, shape (n_features,)
         Only if the data had names.
 

@@ -265,7 +265,7 @@ class PrivateScaler(PrivateFit, OneToOneFeatureMixin, TransformerMixin, BaseEsti
     def _range(self, problems: Problems, features: int) -> tuple[Array, Array]:
         """The bounds of each feature; problems are recorded."""
         low, high = (
-            public_vector(problems, name, given, features, smallest=-LIMIT)
+            public_vector(problems, name, given, features, low=-LIMIT)
             for name, given in (("low", self.low), ("high", self.high))
         )
         apart = bool(problems.found) or bool(np.all(high - low >= 1.0 / LIMIT))

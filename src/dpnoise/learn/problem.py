@@ -261,18 +261,16 @@ def _check_data(problems: Problems, X: Array, y: Array, loss: str) -> None:
 
 
 def public_vector(
-    problems: Problems, name: str, given: ArrayLike | None, features: int, smallest: float = 1e-15
+    problems: Problems, name: str, given: ArrayLike | None, features: int, low: float = 1e-15
 ) -> Array:
-    """Public constants in [smallest, 1e15], one or one for each feature, in shape (features,).
+    """Public constants in [low, 1e15], one or one for each feature, in shape (features,).
 
     Ones, and a problem recorded, where they are refused.
     """
-    expected = (
-        f"one number in [{smallest:.16g}, 1e15], or {features} of them: public, not from the data"
-    )
+    expected = f"one number in [{low:.16g}, 1e15], or {features} of them: public, not from the data"
     try:
         values = np.asarray(given, dtype=np.float64)
-        good = bool(np.all((values >= smallest) & (values <= LIMIT)))
+        good = bool(np.all((values >= low) & (values <= LIMIT)))
         good = good and values.shape in {(), (features,)}
     except (TypeError, ValueError, OverflowError):
         good = False

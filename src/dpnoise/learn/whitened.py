@@ -6,10 +6,10 @@ its bounds are, and every pass costs noise. Here one release pays for the direct
 1.  The mean M of r r' over the rows r, clipped features in [-1, 1] with the intercept, gets
     symmetric Gaussian noise. Eigenvalues below a share of the noise are raised to it.
 2.  With the eigenvectors V and eigenvalues v of that, rows z = r V v^(-1/2) have second moments
-    near the identity. They are shortened to an l2 norm of R = c sqrt(K).
-3.  T steps u <- u - (mean of z e + noise) / h from zero, with h = 1 and e = z'u - y, clipped at
-    c / 3, for the squared loss, and h = 1/4 and e = p - y for labels y in {0, 1} with
-    probabilities p. The mean u of the last third gives the weights V v^(-1/2) u.
+    near the identity.
+3.  T steps u <- u - (mean of z e + noise) / h from zero, with h = 1 and e = z'u - y for the squared
+    loss, and h = 1/4 and e = p - y for labels y in {0, 1} with probabilities p. Here e is clipped
+    so that |z e| <= C. The mean u of the last third gives the weights V v^(-1/2) u.
 
 Privacy, replace-one, with K columns, N rows and m fits (one against the rest), by Gaussian noise
 throughout:
@@ -18,18 +18,17 @@ throughout:
     corners at right angles. Noise with standard deviation s on the diagonal and s / sqrt 2 off it
     is alike in all directions of symmetric matrices with the Frobenius norm: mu = sqrt 2 K / (N s),
     exactly.
--   Given the matrix and u, which are published, z and e of a record depend on that record alone,
-    and |z e| <= R E with E = c / 3, or 1 for labels. A replaced record moves the mean by at most
-    2 R E / N. Less is not enough: where u is large, two rows in nearly the same place can have
-    p = 0 with y = 1 and p = 1 with y = 0.
+-   Given the matrix and u, which are published, z and e of a record depend on that record alone. A
+    replaced record moves the mean of z e by at most 2 C / N. Less is not enough: where u is large,
+    two rows in nearly the same place can have p = 0 with y = 1 and p = 1 with y = 0.
 -   The m T gradients have equal noise, and the matrix that of k releases averaged. Squares of mu
     add up, so that the account is that of k + m T equal releases: `coordinate_noise` has it.
 
 Rounding: sums of N terms in double precision, in whatever order, are off by a relative (N + K)
-2^-53 of the sum of their norms, at either neighbour; a computed |z| exceeds R by a relative
+2^-53 of the sum of their norms, at either neighbour; a computed |z e| exceeds C by a relative
 (K + 8) 2^-53. Sensitivities are enlarged by (N^2 + K + 64) 2^-51.
 
-R, T, k and the floor of the eigenvalues depend on public numbers alone. R, T and the floor go by
+C, T, k and the floor of the eigenvalues depend on public numbers alone. C, T and the floor go by
 the spectral norm of the noise of M, where no mean square of a feature is above 1. None of the
 constants matters to privacy.
 """
@@ -55,7 +54,7 @@ _CURVATURE = {"squared": 1.0, "logistic": 0.25}  # the largest second derivative
 _PATHS = (20.0, 250.0)  # steps times the largest curvature, at least and at most
 _WORK = 2**31  # multiplications of a product with all rows at most, beyond the fewest steps
 _SHARE = 0.15  # of the squared mu that the matrix gets
-_CLIPS = (0.3, 10.0)  # its third power where the strain is 1, and the largest level
+_CLIPS = (0.3, 10.0)  # c^3 where the strain is 1, and the largest c
 
 
 @dataclass(frozen=True)
@@ -102,20 +101,15 @@ class Schedule:
 
     @cached_property
     def clip(self) -> float:
-        """Length of a whitened row at most, in units of sqrt K."""
-        return min((_CLIPS[0] / max(self.strain, 1e-300)) ** (1.0 / 3.0), _CLIPS[1])
-
-    @cached_property
-    def residual(self) -> float:
-        """The largest residual, of which those of labels are never larger than 1."""
-        return self.clip / 3.0 if self.loss == "squared" else 1.0
+        """Largest length C of a record's gradient: c sqrt K with residuals of c / 3, or 1."""
+        c = min((_CLIPS[0] / max(self.strain, 1e-300)) ** (1.0 / 3.0), _CLIPS[1])
+        return c * math.sqrt(self.columns) * (c / 3.0 if self.loss == "squared" else 1.0)
 
     @cached_property
     def sensitivities(self) -> Array:
         """Of the matrix, in Frobenius norm, and of a gradient, in l2 norm, rounded up."""
         rounding = 1.0 + (float(self.size) ** 2 + self.columns + 64.0) * 2.0**-51
-        gradient = 2.0 * self.clip * math.sqrt(self.columns) * self.residual
-        return np.array([math.sqrt(2.0) * self.columns, gradient]) / self.size * rounding
+        return np.array([math.sqrt(2.0) * self.columns, 2.0 * self.clip]) / self.size * rounding
 
 
 def noisy_second_moment(
@@ -127,17 +121,15 @@ def noisy_second_moment(
     return symmetric(rows.T @ rows / schedule.size + schedule.sensitivities[0] * unit)
 
 
-def shortened(schedule: Schedule, rows: Array, whitening: Array) -> Array:
-    """Rows of shape (N, K) times a matrix, shortened to length c sqrt K where they are longer."""
-    z = rows @ whitening
-    longest = schedule.clip * math.sqrt(schedule.columns)
-    return z * (longest / np.maximum(np.linalg.norm(z, axis=1), longest))[:, None]
+def largest_slopes(schedule: Schedule, z: Array) -> Array:
+    """Largest size of e, shape (N, 1), that keeps |z e| <= C, for rows z of shape (N, K)."""
+    return schedule.clip / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-100)
 
 
-def mean_gradient(schedule: Schedule, z: Array, targets: Array, u: Array) -> Array:
+def mean_gradient(loss: str, z: Array, targets: Array, u: Array, largest: Array) -> Array:
     """Mean of z e, shape (K, m), for rows z, targets of shape (m, N) and u of shape (K, m)."""
-    e = z @ u - targets.T if schedule.loss == "squared" else expit(z @ u) - (targets.T > 0.0)
-    return z.T @ np.clip(e, -schedule.residual, schedule.residual) / schedule.size
+    e = z @ u - targets.T if loss == "squared" else expit(z @ u) - (targets.T > 0.0)
+    return z.T @ np.clip(e, -largest, largest) / len(z)
 
 
 def whitened_descent(
@@ -150,12 +142,13 @@ def whitened_descent(
     """
     values, vectors = np.linalg.eigh(noisy_second_moment(schedule, rows, draw))
     whitening = vectors / np.sqrt(np.maximum(values, max(schedule.noise / 3.0, 1e-12)))
-    z = shortened(schedule, rows, whitening)
+    z = rows @ whitening
+    largest = largest_slopes(schedule, z)
     u = mean = np.zeros((schedule.columns, schedule.fits))
     last = schedule.steps // 3
     noises = schedule.sensitivities[1] * draw((schedule.steps, *u.shape))
     for step, noise in enumerate(noises):
-        gradient = mean_gradient(schedule, z, targets, u) + noise
+        gradient = mean_gradient(schedule.loss, z, targets, u, largest) + noise
         u = u - gradient / _CURVATURE[schedule.loss]
         mean = mean + u / last if step >= schedule.steps - last else mean
     return (whitening @ mean).T

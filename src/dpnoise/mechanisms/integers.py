@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from dpnoise._validation import draws, points
-from dpnoise.allocation.closed_forms import closed_form_scales
+from dpnoise.allocation.scales import closed_form_scales
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
 from dpnoise.joint.base import JointNoise, VectorNoise
@@ -426,7 +426,7 @@ def _staircase(part: IntegerPart, share: float, *, power: int) -> DiscreteStairc
     Where any coordinates can change by the most together, steps are best as wide as that.
     """
     if part.power == 2 or (part.power == 1 and part.at_once < part.at.size):
-        return staircase_for_steps([part], share)
+        return staircase_for_steps(part, share)
     each = equal_share(share, part.steps(part.largest))
     return DiscreteStaircase(each, part.largest, best_r(each, part.largest, power))
 

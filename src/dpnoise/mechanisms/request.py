@@ -34,9 +34,9 @@ from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, 
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
 from dpnoise.privacy.integer_sets import parts_of_set, read_parts
-from dpnoise.sensitivity.balls import Box, LInf
+from dpnoise.sensitivity.balls import Box, LInf, as_sensitivity
 from dpnoise.sensitivity.base import LARGEST, SMALLEST
-from dpnoise.sensitivity.product import Product, as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

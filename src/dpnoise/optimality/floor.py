@@ -34,8 +34,8 @@ from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate, whole_certificate
-from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.product import Product, as_sensitivity
+from dpnoise.sensitivity.balls import LInf, as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

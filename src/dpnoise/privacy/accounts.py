@@ -443,7 +443,7 @@ def first_account(
     if enough is not None and copies > 1 and noise.log_concave:
         # Composition cannot be enough where its lower bound is above.
         low = -math.inf
-        if not isinstance(noise, IntegerNoise) and enough > 0.0:
+        if not noise.whole and enough > 0.0:
             low = composed_lower_bound(noise, size, epsilon, copies)
         if low == -math.inf or low <= math.log(enough) + _LOG_ROUNDING:
             upper = _as_delta(composed_log_delta(noise, size, epsilon, copies))

@@ -54,40 +54,9 @@ _MARGIN, _MARGIN_OF_LOG, _DEEPEST = 2.0**-43, 2.0**-50, 745.0
 _RESPONSE_ERROR = 1e-11  # relative, of two logarithms and their difference
 
 
-def hockey_stick(
-    noise: Noise | IntegerNoise, shift: float, epsilon: ArrayLike
-) -> tuple[Array, Array]:
-    """Log delta for one shift and any real epsilon, and how fast delta falls.
-
-    With d the shift, an integer for the discrete Gaussian, the first is the logarithm of delta =
-    integral of [g(t) - e^epsilon g(t + d)]_+ dt, -inf where that is 0. For epsilon < 0, from -1e100
-    on, it follows from symmetry, delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon). The
-    second is -d delta / d epsilon = e^epsilon P(T > t2), with t2 the point that the crossing of the
-    loss is shifted to; at a kink of delta it is the slope on its right, for epsilon < 0 on its
-    left. A ValueError is raised if an argument is out of range.
-    """
-    problems = Problems("hockey-stick divergence")
-    d = floats(problems, "shift", shift, low=0.0)
-    epsilon = floats(problems, "epsilon", epsilon, low=-MAX_EPSILON, high=MAX_EPSILON)
-    problems.require(d.ndim == 0, "shift", "one number", shift)
-    check_shift(problems, noise, np.atleast_1d(d))
-    problems.raise_if_any()
-    return _evaluate(shifted(noise, float(d)), epsilon)
-
-
-def _evaluate(pair: Shift, epsilon: Array) -> tuple[Array, Array]:
-    size = np.abs(epsilon.ravel())
-    log_delta, log_slope = pair.log_delta_and_slope(size)
-    log_delta = np.minimum(log_delta, 0.0)  # delta is at most 1 before rounding
-    slope = np.exp(np.minimum(log_slope, 0.0))
-    back = epsilon.ravel() < 0.0
-    if back.any():
-        # P(T <= t1) = 1 - delta - slope at |epsilon|.
-        delta, fall = np.exp(log_delta[back]), np.exp(-size[back])
-        with np.errstate(divide="ignore"):  # no shift and epsilon ~ 0
-            log_delta[back] = np.log(-np.expm1(-size[back]) + fall * delta)
-        slope[back] = fall * np.maximum(1.0 - delta - slope[back], 0.0)
-    return log_delta.reshape(epsilon.shape), slope.reshape(epsilon.shape)
+def _log_delta(pair: Shift, epsilon: Array) -> Array:
+    """Log delta at epsilon >= 0, at most 0 before rounding."""
+    return np.minimum(pair.log_delta_and_slope(epsilon.ravel())[0], 0.0).reshape(epsilon.shape)
 
 
 def _by_sensitivity(
@@ -117,7 +86,7 @@ def log_privacy_profile(
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=MAX_EPSILON)
     check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
-    found = _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
+    found = _by_sensitivity(noise, sensitivity, epsilon, _log_delta)
     return _raised(found) if noise.whole else found
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.lattice.discrete import ListedLoss
 
     AnyNoise = Noise | IntegerNoise
     Shares = dict[tuple[Any, float], int]  # of Noise, IntegerNoise or ListedLoss
@@ -89,7 +91,7 @@ def read_shares(
     if problems.found:  # of a long list only the first coordinates
         noises = noises[:_FIRST]
     for k, (one, size) in enumerate(zip(noises, sizes, strict=False)):
-        known = isinstance(one, Noise | IntegerNoise) and isinstance(size, float)
+        known = is_scalar(one) and isinstance(size, float)
         if many and known and (one, size) in shares:
             shares[one, size] += 1
             continue
@@ -107,9 +109,9 @@ def read_shares(
 def _good_share(problems: Problems, noise: object, size: float, label: str) -> bool:
     """Check of one coordinate."""
     good = problems.number(f"sensitivity{label}", size, low=0.0)
-    known = isinstance(noise, Noise | IntegerNoise)
+    known = is_scalar(noise)
     problems.require(known, f"noise{label}", "noise of one number", noise)
-    if not isinstance(noise, Noise | IntegerNoise) or not good:
+    if not is_scalar(noise) or not good:
         return False
     if size > 0.0:
         spread = noise.mean_abs()
@@ -168,7 +170,7 @@ def equal_groups(shares: Shares) -> Groups:
     """The different noises in units of the sensitivity, and how many coordinates have each."""
     groups: dict[tuple[Any, ...], tuple[Any, int]] = {}
     for (noise, size), count in shares.items():
-        own = isinstance(noise, ListedLoss)
+        own = noise.listed
         key, scaled = ((noise,), noise) if own else canonical(noise, size)
         found, before = groups.get(key, (scaled, 0))
         groups[key] = found, before + count
@@ -231,7 +233,7 @@ def _error_of_log(log_delta: Array) -> Array:
 
 def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorProfile:
     """The profile of a single coordinate."""
-    if isinstance(noise, ListedLoss):
+    if noise.listed:
         high = noise.log_delta(epsilon)
         return VectorProfile(np.full_like(high, -math.inf)[()], high[()], high[()])
     pair = shifted(noise, size)
@@ -271,7 +273,7 @@ def is_invertible(groups: Groups) -> bool:
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """The profile of several coordinates."""
-    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)
+    listed = any(noise.listed for noise, _ in groups)
     known = all(noise.log_concave or noise.has_closed_loss for noise, _ in groups)
     if not listed and not known:
         some = next(noise for noise, _ in groups if not noise.log_concave)
@@ -297,7 +299,7 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
 
 def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
     """The bounds of the finest lattice that takes a few seconds."""
-    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)  # rounded already
+    listed = any(noise.listed for noise, _ in groups)  # rounded already
     sizes = [2**k for k in range(_LISTED_SIZE if listed else 18, 12, -1)]
     count = max(epsilon.size, 1)
     fine = [size for size in sizes if lattice_seconds(len(groups), count, size) <= _SECONDS]
@@ -365,7 +367,7 @@ def searched_profile(shares: Shares) -> Callable[[float, float], float] | None:
     time.
     """
     groups = equal_groups(shares)
-    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)
+    listed = any(noise.listed for noise, _ in groups)
     if sum(shares.values()) < 2 or listed or not is_invertible(groups):
         return None
     transform = loss_transform(groups)

@@ -20,8 +20,7 @@ from dpnoise.joint.vectors import CorrelatedGaussian, KNorm
 from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
-from dpnoise.noise.base import Noise
-from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.base import is_scalar
 from dpnoise.sensitivity.contributions import power_below
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.noise.exact import Entropy
+    from dpnoise.noise.integers import IntegerNoise
 
 _FINENESS = 2**10  # steps of the grid in the mean size of the noise
 _FINEST = 2.0**-40  # of the mean size
@@ -353,4 +353,4 @@ def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
 
 def _is_scalar(noise: object) -> bool:
     """Whether independent noise of one number has an exact sampler."""
-    return isinstance(noise, Noise | IntegerNoise) and noise.has_exact_draws
+    return is_scalar(noise) and noise.has_exact_draws

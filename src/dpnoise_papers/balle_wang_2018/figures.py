@@ -16,8 +16,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap, Normalize
-from matplotlib.patches import Patch
+from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from dpnoise_papers.claims.interval import ends
@@ -26,7 +25,6 @@ from dpnoise_papers.style import (
     OURS,
     PAGE,
     PLAIN,
-    cell_edges,
     house_style,
     legend_below,
     look,
@@ -44,13 +42,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _NEAR = 2.0  # of the largest printed bound, up to where the second panel of a gain reaches
-_NO_ANSWER = "#D0D0D0"
-_STOPS = {
-    "argument": "$v^*$, $u^*$ to $10^{-12}$ (Section 5.1)",
-    "delta": "$\\delta$ to $10^{-12}$ (authors' script)",
-}
-# Powers of ten of the true delta over the delta asked for; the last class of each side is open.
-_LEVELS = (-9.0, -3.0, -1.0, -0.1, -0.001, 0.001, 0.1, 0.5, 1.0, 2.0, 9.0)
 SOURCES = {"scaled": "substitute trips, scaled"}
 # Maps in the order of Figure 2, then ours. A flat one is blank, and the positive part's is as
 # James-Stein's.
@@ -101,25 +92,14 @@ def deviations(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def gain_by_epsilon(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
-
-    Guides are the gains that the paper prints.
-    """
-    return _gain(table, printed, "epsilon", "delta")
-
-
-def gain_by_delta(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
-
-    Guides are the gains that the paper prints.
-    """
-    return _gain(table, printed, "delta", "epsilon")
-
-
 @house_style()
-def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Figure:
-    """Return the gain along one column, a line per value of the other, also near the bounds."""
+def gain(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Gain in variance against epsilon or delta, of which there are more, a line per other value.
+
+    The second panels of Figures 1 and 3. Guides are the gains that the paper prints, near which the
+    right panel is.
+    """
+    along, by = sorted(("epsilon", "delta"), key=lambda name: -table[name].nunique())
     lines = sorted(table[by].unique())
     figure, panels = page(1, 2, height=3.2)
     axes, near = panels[0]
@@ -150,60 +130,6 @@ def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Fi
     near.set_title("The same near the printed bounds")
     legend_below(figure)
     return figure
-
-
-@house_style()
-def published_algorithm(table: pd.DataFrame) -> Figure:
-    """Privacy of Algorithm 1 as published, over epsilon and the delta asked for.
-
-    One map for each stop of the delta that it really has over the delta asked for, in powers of
-    ten: orange where it is not private, blue where it adds too much noise, grey without an answer.
-    """
-    safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
-    unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)
-    colours = np.vstack([safe(np.arange(4)), np.ones(4), unsafe(np.arange(5))])
-    shown = ListedColormap(colours)
-    norm = BoundaryNorm(_LEVELS, len(colours))
-    figure, panels = page(1, len(_STOPS), height=3.7, sharey=True)
-    for axes, (stop, name) in zip(panels[0], _STOPS.items(), strict=True):
-        rows = table[table["stop"] == stop]
-        grid = rows.pivot_table(
-            index="delta", columns="epsilon", values="log10_ratio", dropna=False
-        )
-        values = np.ma.masked_invalid(grid.to_numpy())
-        x, y = (np.exp(cell_edges(np.log(e.to_numpy()))) for e in (grid.columns, grid.index))
-        clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
-        axes.set_facecolor(_NO_ANSWER)
-        mesh = axes.pcolormesh(x, y, clipped, cmap=shown, norm=norm,
-                               rasterized=True)  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(x[[0, -1]])
-        axes.set_ylim(y[[0, -1]])
-        axes.set_xlabel(r"$\epsilon$")
-        axes.set_title(name)
-    panels[0, 0].set_ylabel(r"$\delta$ asked for")
-    bar = figure.colorbar(mesh, ax=list(panels[0]), ticks=_LEVELS[1:-1])
-    bar.ax.set_yticklabels([_ratio(level) for level in _LEVELS[1:-1]])
-    bar.ax.minorticks_off()
-    bar.ax.set_title("true / asked", fontweight="normal")
-    figure.suptitle("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for")
-    patches = [
-        Patch(color=unsafe(2), label="not private: too little noise"),
-        Patch(color=safe(1), label="private, with too much noise"),
-        Patch(facecolor="#FFFFFF", edgecolor=GREY, linewidth=0.5, label="right to 0.2 %"),
-        Patch(color=_NO_ANSWER, label="no answer: overflow or endless search"),
-    ]
-    legend_below(figure, patches)
-    return figure
-
-
-def _ratio(level: float) -> str:
-    """Return a power of ten as a factor, or in percent where it is near 1."""
-    value = 10.0**level
-    if abs(value - 1.0) < 0.01:
-        return f"{100 * (value - 1):+.2f} %"
-    return f"{value:.3g}"
 
 
 class _Look(NamedTuple):

@@ -84,12 +84,6 @@ PARTS = [
 ]
 FOUND = {
     "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
-    "integers of a set": (
-        lambda: calibrate(
-            "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
-        ),
-        1e-6,
-    ),
     "K-norm": (lambda: calibrate_joint("k-norm", L2(1.0, of=3), epsilon=0.3), 0.0),
     "box": (lambda: best([1.0, 0.1, 0.01], epsilon=1.0, delta=1e-6), 1e-6),
     "at most": (lambda: best(AtMost(3, of=12), epsilon=1.0, delta=1e-6), 1e-6),

@@ -266,8 +266,11 @@ def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
     assert audited(LINEAR, opposite(), RUNS).contradicted
 
 
-def test_whitened_rows_that_are_not_shortened_are_caught(monkeypatch):
-    monkeypatch.setattr(whitened, "shortened", lambda _, rows, whitening: 100 * rows @ whitening)
+def test_whitened_gradients_that_are_not_clipped_are_caught(monkeypatch):
+    plain = whitened.mean_gradient
+    monkeypatch.setattr(
+        whitened, "mean_gradient", lambda loss, z, *rest: plain(loss, 100 * z, *rest)
+    )
     assert audited(MODELS["whitened-logistic"], opposite(), RUNS).contradicted
 
 

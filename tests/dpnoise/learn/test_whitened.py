@@ -9,7 +9,12 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-from dpnoise.learn.whitened import Schedule, mean_gradient, noisy_second_moment, shortened
+from dpnoise.learn.whitened import (
+    Schedule,
+    largest_slopes,
+    mean_gradient,
+    noisy_second_moment,
+)
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from for_all import for_all
 
@@ -69,8 +74,7 @@ def test_the_squares_of_mu_of_all_releases_keep_the_budget(loss, fits, epsilon, 
         classes = range(fits + (fits == 1))
         model = DPLogisticRegression(classes=classes, **public).fit(X, np.arange(N) % len(classes))
     K, steps, sigma = 3 + intercept, model.n_iter_, model.noise_.unit.sigma
-    longest = 2 * model.clip_ * math.sqrt(K) * (model.clip_ / 3 if loss == "squared" else 1.0)
-    true = np.array([math.sqrt(2) * K, longest]) / N
+    true = np.array([math.sqrt(2) * K, 2 * model.clip_]) / N
     assert model.sensitivities_ == pytest.approx(true, rel=1e-9)
     assert np.all(model.sensitivities_ > true)
     matrix, gradient = sigma * model.sensitivities_
@@ -122,8 +126,8 @@ def test_a_replaced_record_moves_matrix_and_gradients_by_their_sensitivities_at_
             turn, u = 1e3 * np.eye(4), np.array([[1e9], [0.0], [0.0], [0.0]])
         matrices = [noisy_second_moment(plan, rows, np.zeros) for rows in (first, other)]
         gradients = [
-            mean_gradient(plan, shortened(plan, rows, turn), y, u)
-            for rows, y in ((first, targets), (other, changed))
+            mean_gradient(loss, z, y, u, largest_slopes(plan, z))
+            for z, y in ((first @ turn, targets), (other @ turn, changed))
         ]
         moved[k] = [np.linalg.norm(np.subtract(*pair)) for pair in (matrices, gradients)]
     assert np.all(moved <= plan.sensitivities)
@@ -152,5 +156,5 @@ def test_steps_and_clipping_grow_as_noise_falls():
     plans = [Schedule("logistic", 10**4, 5, 1, sigma) for sigma in (1e4, 10.0, 1.0, 0.1, 0.0)]
     assert [plan.steps for plan in plans] == sorted(plan.steps for plan in plans)
     assert [plan.clip for plan in plans] == sorted(plan.clip for plan in plans)
-    assert (plans[0].steps, plans[-1].steps, plans[-1].clip) == (80, 1000, 10.0)
+    assert (plans[0].steps, plans[-1].steps, plans[-1].clip) == (80, 1000, 10.0 * math.sqrt(5))
     assert replace(plans[-1], size=10**7).steps == 80

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpnoise import L1, AtMost, Box, LInf, calibrate, gaussian_sigma
+from dpnoise import L1, AtMost, Box, LInf, gaussian_sigma
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.privacy.integer_sets import MOST_POINTS, maximal_points, parts_of_set
 
@@ -90,8 +90,8 @@ def test_other_numbers_on_the_page_of_integers():
     assert round(best(1.0, epsilon=1.0, integer=True).variance, 3) == 1.841
     assert 1.918 < best(1.0, epsilon=1.0).floor < 1.9182
     real = 100.0 * float(gaussian_sigma(1.0, 1e-6))  # discrete noise as wide hardly differs
-    wide = calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=L1(100.0, of=100))
-    assert wide.certified_by == ("concentrated privacy",)
-    assert wide.noise.sigma == pytest.approx(1.07 * real, rel=0.01)
+    ball = L1(100.0, of=100, relation="add-remove")
+    wide = best(ball, epsilon=1.0, delta=1e-6, family="gaussian", integer=True)
+    assert wide.noise.noises[0].sigma == pytest.approx(1.07 * real, rel=0.01)
     points = [len(maximal_points(parts_of_set(L1(r, of=20)), 10**4)) for r in (13.0, 14.0)]
     assert points[0] <= MOST_POINTS < points[1]

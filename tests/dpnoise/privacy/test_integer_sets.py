@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -219,6 +220,23 @@ def test_concentrated_privacy_is_above_the_exact_bounds(ball, sigma):
         exact = integer_bounds(noise, parts, epsilon)
         assert exact.account in (EXACT, CONCENTRATED)  # the latter below exp(-600)
         assert exact.log_upper <= concentrated_log_delta(rho, epsilon)
+
+
+def test_the_concentrated_bound_holds_its_rounding():
+    """At the orders that are tried, by 40 digits: without its allowance half of them are below."""
+    rng = np.random.default_rng(43)
+    for rho, epsilon in np.exp(rng.uniform(-6.0, 6.0, (60, 2))).tolist():
+        found = concentrated_log_delta(Fraction(rho), epsilon)
+        start = math.log(max((epsilon - rho) / (2.0 * rho), 1e-3))
+        with mpmath.workdps(40):
+            orders = [1 + mpmath.mpf(math.exp(start + 0.02 * k)) for k in range(-60, 61)]
+            logs = [
+                (a - 1) * (a * mpmath.mpf(rho) - mpmath.mpf(epsilon))
+                + a * mpmath.log1p(-1 / a) - mpmath.log(a - 1)
+                for a in orders
+            ]  # fmt: skip
+            least = min(0, *logs)
+            assert least <= found <= least + mpmath.mpf(1e-6) * (1 + abs(least))
 
 
 def test_a_set_of_too_many_points_counts_by_concentration():

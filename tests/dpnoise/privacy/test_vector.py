@@ -30,10 +30,11 @@ from dpnoise.noise import (
 from dpnoise.privacy import vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
+from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.vector import profile_of_counted
 from dpnoise_papers.verify.oracles.gaussian import gaussian_ball
 from for_all import for_all
+from hockey_stick import hockey_stick
 from oracles.gaussian import number
 
 RTOL = 1e-7

@@ -29,7 +29,7 @@ FOUND = {
     "best": lambda: best(TWELVE, epsilon=1.0),
     "compare": lambda: compare(TWELVE, epsilon=1.0, exhaustive=False),
     "joint": lambda: calibrate_joint("k-norm", TWELVE, epsilon=1.0),
-    "calibrate": lambda: calibrate("discrete-laplace", epsilon=1.0, sensitivity=TWELVE),
+    "calibrate": lambda: calibrate("discrete-laplace", epsilon=1.0, dimension=12),
     "number": lambda: calibrate("laplace", epsilon=1.0, sensitivity=1.0, dimension=12),
 }
 

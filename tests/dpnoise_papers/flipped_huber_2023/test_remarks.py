@@ -140,18 +140,6 @@ def pick(table, **values):
     return table
 
 
-def test_rows_are_every_combination_in_order(table):
-    keys = table[["cost", "delta", "epsilon", "mechanism"]].itertuples(index=False, name=None)
-    expected = [
-        (cost, delta, epsilon, mechanism)
-        for cost in ("variance", "mean-abs")
-        for delta in (0.0, 1e-2)
-        for epsilon in (0.3, 1.0)
-        for mechanism in SETTINGS["mechanisms"]
-    ]
-    assert list(keys) == expected
-
-
 def test_values_are_those_of_calibration_and_bounds_those_of_the_programs(table):
     (row,) = pick(
         table, cost="mean-abs", delta=1e-2, epsilon=1.0, mechanism="flipped-huber"

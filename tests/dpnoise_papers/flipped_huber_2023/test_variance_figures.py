@@ -81,17 +81,6 @@ def test_a_shared_curve_is_the_exact_one(table):
     assert list(drawn) == list(table.loc[exact, "variance"][: len(drawn)])
 
 
-def test_printed_numbers_stand_at_their_place(table):
-    printed = pd.DataFrame(
-        {"column": ["variance", "gain_db"], "delta": ["1e-8", "1e-8"], "epsilon": ["1.0", "1.0"],
-         "mechanism": ["flipped-huber"] * 2, "printed": [3.5, 1.0]}
-    )  # fmt: skip
-    with_numbers, without = variances(table, printed).axes[:2]
-    (dots,) = with_numbers.collections
-    assert dots.get_offsets().tolist() == [[1.0, 3.5]]
-    assert not [c for c in without.collections if len(c.get_offsets())]
-
-
 def test_gain_has_one_curve_per_budget_and_marks_its_peak():
     rows = [
         (k, e, d, g * e) for e in (0.5, 1.0) for d in (1e-8, 1e-6)

@@ -414,10 +414,10 @@ class _Distinct(NamedTuple):
 
     def add(self, problems: Problems, k: int, noise: AnyNoise, shift: float, copies: int) -> None:
         """A coordinate of a shift > 0; what is wrong with it is recorded."""
-        if isinstance(noise, ListedLoss):
+        if noise.listed:
             self.listed[noise] = self.listed.get(noise, 0) + copies
             return
-        if isinstance(noise, IntegerNoise):
+        if noise.whole:
             whole = bool(whole_shift(np.asarray(shift)))
             if problems.require(whole, f"shift {k}", WHOLE, shift):
                 values = integer_values(noise, shift)

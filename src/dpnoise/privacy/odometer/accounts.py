@@ -38,7 +38,7 @@ from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
-from dpnoise.privacy.odometer.ledger import Ledger, Sampled, pure_share
+from dpnoise.privacy.odometer.ledger import Ledger, pure_share
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.pairs import ADDED, GAUSSIAN, REMOVED, REPLACED, Kind, pair_of
 from dpnoise.privacy.sampled.relations import loss_of
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.vector import Shares
 
     _Parts = tuple[
-        tuple[tuple[Sampled, int], ...],
+        tuple[tuple[Kind, int], ...],
         tuple[tuple[tuple[Noise | IntegerNoise, float], int], ...],
         str,
     ]
@@ -141,12 +141,12 @@ def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array)
     return np.where(good, np.minimum(np.maximum(found, 0.0), c * loss), c * loss)
 
 
-def sampled_log_moments(part: Sampled, relation: str | None, c: Array) -> Array:
+def sampled_log_moments(part: Kind, relation: str | None, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of a release of a sample, shape (2, n): both directions."""
     adds = (relation or ADD_REMOVE) == ADD_REMOVE
     found = []
     for side in _SIDES if adds else (REPLACED,):
-        pair = pair_of(Kind(*part), side)
+        pair = pair_of(part, side)
         if pair.noise == GAUSSIAN and pair.rate == 1.0:
             found.append(0.5 * c * (c + 1.0) * pair.shift**2)
             continue
@@ -181,8 +181,8 @@ def _units_of_share(noise: Noise | IntegerNoise, size: float) -> NDArray[np.int6
 
 
 @lru_cache(maxsize=_KINDS)
-def _units_of_sample(part: Sampled, relation: str | None) -> NDArray[np.int64]:
-    near = _NEAR * part.multiplier >= _TILTS  # larger ones take long
+def _units_of_sample(part: Kind, relation: str | None) -> NDArray[np.int64]:
+    near = _NEAR * part.sigma >= _TILTS  # larger ones take long
     found = np.full((2, _TILTS.size), math.inf)
     found[:, near] = sampled_log_moments(part, relation, _TILTS[near])
     return _in_units(found)
@@ -375,7 +375,7 @@ def _parts_of(ledger: Ledger) -> _Parts | None:
     """Samples, other noise and relation, as our own account takes them; None where it does not."""
     shares: Shares = {}
     for (noise, size), count in ledger.narrow.items():
-        listed = isinstance(noise, ListedLoss)  # which its largest loss dominates
+        listed = noise.listed  # which its largest loss dominates
         if listed and not noise.largest_loss(size) <= MAX_EPSILON:
             return None
         share = pure_share(noise.largest_loss(size)) if listed else (noise, size)
@@ -391,9 +391,8 @@ def _composition(parts: _Parts) -> Composition | PairComposition:
     It remembers what it was asked, for one thread; an answer must not depend on earlier questions.
     """
     sampled, shares, relation = parts
-    kinds = {Kind(*part): count for part, count in sampled}
     other = loss_transform(equal_groups(dict(shares))) if shares else None
-    return composition_of(kinds, relation, other)
+    return composition_of(dict(sampled), relation, other)
 
 
 @lru_cache(maxsize=64)

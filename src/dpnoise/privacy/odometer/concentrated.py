@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.privacy.odometer.ledger import Ledger, Sampled
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 
 _RELATIVE = 2.0**-49  # of the few operations of a conversion
@@ -214,7 +214,7 @@ def rho_of(noise: Noise | IntegerNoise | ListedLoss, size: float) -> float:
     """An upper bound on the rho of one coordinate, infinite where none is known."""
     loss = as_double_above(noise.largest_loss(size))
     known = response_rho(loss) if loss < math.inf else math.inf
-    found = known if isinstance(noise, ListedLoss) else min(_own_rho(noise, size, loss), known)
+    found = known if noise.listed else min(_own_rho(noise, size, loss), known)
     return max(found, _SMALLEST if loss > 0.0 else 0.0)
 
 
@@ -251,9 +251,7 @@ def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
     0.3679
     """
     problems = Problems("zCDP")
-    known = problems.require(
-        isinstance(noise, Noise | IntegerNoise), "noise", "one of the noise families", noise
-    )
+    known = problems.require(is_scalar(noise), "noise", "one of the noise families", noise)
     good = problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     if good and known and noise.whole:
         whole = bool(whole_shift(np.asarray(float(sensitivity))))
@@ -339,10 +337,10 @@ def _supremum(log_m: Callable[[Array], Array], eta: float, xi: float, close: flo
     return closed * _ROUNDING
 
 
-def _sample_rho(part: Sampled, relation: str | None) -> float:
+def _sample_rho(part: Kind, relation: str | None) -> float:
     """An upper bound on the rho of a release of a sample: that of the noise without sampling."""
     side = REMOVED if (relation or ADD_REMOVE) == ADD_REMOVE else REPLACED
-    shift = pair_of(Kind(*part)._replace(rate=1.0), side).shift
+    shift = pair_of(part._replace(rate=1.0), side).shift
     found = 0.5 * shift * shift if part.noise == GAUSSIAN else laplace_rho(shift)
     return max(found * _ROUNDING, _SMALLEST)
 

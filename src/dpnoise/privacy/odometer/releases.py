@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
@@ -53,18 +53,17 @@ from dpnoise.privacy.odometer.ledger import (
     LAPLACE,
     RESPONSE,
     Ledger,
-    Sampled,
     guaranteed,
     pure_share,
     read_sample,
     read_times,
     stated,
 )
-from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, Kind
 from dpnoise.privacy.sampled.pairs import LAPLACE as LAPLACE_NOISE
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, is_set
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _sample(problems: Problems, event: Any, rate: float, sampling: str) -> Ledge
         return Ledger()
     kind = _NOISE[name], sampling
     part = read_sample(problems, f"event {name}", event.noise_multiplier, rate, kind)
-    return Ledger(sampled={part: 1}) if isinstance(part, Sampled) else Ledger()
+    return Ledger(sampled={part: 1}) if part is not None else Ledger()
 
 
 def _poisson(problems: Problems, event: Any, _: int) -> Ledger:  # noqa: ANN401
@@ -191,7 +190,7 @@ def ledger_in(noise: Any, ball: Sensitivity) -> Ledger | None:  # noqa: ANN401
 def _in_set(problems: Problems, noise: Any, ball: Sensitivity) -> Ledger:  # noqa: ANN401
     """One release of noise for a set."""
     try:
-        if isinstance(noise, Noise | IntegerNoise):
+        if is_scalar(noise):
             found = independent_ledger(noise, np.ones(ball.dimension), ball)
         else:
             found = ledger_in(noise, ball)
@@ -207,7 +206,7 @@ def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
 
     To that noise, symmetric about 0, signs do not matter.
     """
-    if not isinstance(sensitivity, Sensitivity) or not _reaches_corner(sensitivity):
+    if not is_set(sensitivity) or not _reaches_corner(sensitivity):
         return sensitivity
     sides = sensitivity.box.tolist()
     return sides if len(sides) > 1 else sides[0]
@@ -224,7 +223,7 @@ def _reaches_corner(ball: Sensitivity) -> bool:
 
 def _independent(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
     """One release of noise of one number, or of some for each coordinate."""
-    if isinstance(noise, list | tuple) and isinstance(sensitivity, Sensitivity):
+    if isinstance(noise, list | tuple) and is_set(sensitivity):
         return _listed(problems, noise, sensitivity)
     return Ledger(read_shares(problems, noise, _numbers_of(sensitivity), 1))
 
@@ -260,8 +259,8 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     if hasattr(noise, "sampled_step"):
         expected = "none beside a mechanism that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
-        step = Sampled(*noise.sampled_step)
-        parts: dict[Sampled, int] = {step: 1} if step.rate > 0.0 else {}
+        step: Kind = noise.sampled_step
+        parts = {step: 1} if step.rate > 0.0 else {}
         # Samples of a fixed size have bounds for one relation only.
         return Ledger(sampled=parts, relation=REPLACE_ONE if step.sampling == FIXED else None)
     if is_event(noise):
@@ -275,9 +274,9 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     if sensitivity is None:
         problems.require(False, "noise", _ALONE, noise)
         return Ledger()
-    known = isinstance(noise, Noise | IntegerNoise) or hasattr(noise, "spending_in")
+    known = is_scalar(noise) or hasattr(noise, "spending_in")
     known = known or hasattr(noise, "size_of")
-    if isinstance(sensitivity, Sensitivity) and known and not isinstance(noise, type):
+    if is_set(sensitivity) and known and not isinstance(noise, type):
         return _in_set(problems, noise, sensitivity)
     if isinstance(noise, type) or not hasattr(noise, "dominating"):
         return _independent(problems, noise, sensitivity)
@@ -304,7 +303,7 @@ def _corner(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Array | None:
     if np.array_equal(corner, ball.box):
         return corner
     # Differences of integers are no extreme points, unless these have entries of 1.
-    whole = isinstance(noise, IntegerNoise) and float(np.max(corner)) > 1.0
+    whole = noise.whole and float(np.max(corner)) > 1.0
     used = scales[ball.active]
     return corner if noise.log_concave and not whole and float(np.ptp(used)) == 0.0 else None
 
@@ -403,7 +402,7 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
             f"got scales of shape {scales.shape}, {int(np.count_nonzero(scales))} of them positive"
         )
         raise ValueError(message)
-    found = integer_ledger([noise] * scales.size, ball) if isinstance(noise, IntegerNoise) else None
+    found = integer_ledger([noise] * scales.size, ball) if noise.whole else None
     if found is not None:
         return found
     shares: Shares = {}

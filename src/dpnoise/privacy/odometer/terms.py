@@ -37,8 +37,9 @@ from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from dpnoise.privacy.odometer.ledger import Sampled
+    from dpnoise.privacy.sampled.pairs import Kind
 
 
 MAX_RHO = 1e8
@@ -163,9 +164,14 @@ def read_terms(
     return Terms(*pair, relation, ExactAccount(*pair))
 
 
-def read_ledger(text: object, *, edited: bool) -> tuple[Terms, list[Entry], Ledger]:
-    """A budget, its entries and their sum from a text; ValueError that names every problem."""
-    problems = Problems("budget")
+def read_ledger(
+    text: object, *, edited: bool, path: Path | None = None
+) -> tuple[Terms, list[Entry], Ledger]:
+    """A budget, its entries and their sum from a text; ValueError that names every problem.
+
+    `path` is the file that says it, if one does.
+    """
+    problems = Problems("budget" if path is None else f"budget: {str(path)!r}")
     problems.require(isinstance(edited, bool), "edited", "True or False", edited)
     data = read_document(problems, text, edited=edited is True)
     terms, entries = None, []
@@ -270,11 +276,11 @@ def dominates(first: Ledger, second: Ledger) -> bool:
     return family == other and bool(values) and all(wider)
 
 
-def _samples_dominate(first: Sampled, second: Sampled) -> bool:
+def _samples_dominate(first: Kind, second: Kind) -> bool:
     """Whether a sample has no smaller rate and no more noise, of the same kind."""
     if first[2:] != second[2:]:
         return False
-    return first.rate >= second.rate and first.multiplier <= second.multiplier
+    return first.rate >= second.rate and first.sigma <= second.sigma
 
 
 def _number(one: Ledger) -> int:

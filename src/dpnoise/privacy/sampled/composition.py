@@ -185,7 +185,7 @@ _ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
-_SMALLEST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
+_SMALLEST_SPREAD = 1e-150  # of a loss, for lines
 _ROUGH_WORK = 3e5  # evaluations of a rough delta
 MOST_WORK, _MOST_SEARCH = 2.2e6, 1.6e6  # evaluations of a direction, and of these for a search
 
@@ -377,18 +377,6 @@ class Composition:
         """Evaluations in all."""
         return self._work + self._before + sum(one.work for one in self._lattices.values())
 
-    @property
-    def _distance(self) -> float:
-        """A bound on log delta at 0, the total variation: half the root of chi^2."""
-        flat = all(step.sigma**-2 <= _MOST_SQUARE for step in self.every)
-        square = self._spread * self._spread
-        if not (self.alone and flat and self._spread > 0.0 and square <= _MOST_SQUARE):
-            return 0.0
-        if square > _SMALL_SQUARE:
-            return 0.5 * math.log(math.expm1(square)) - math.log(2.0) + 1e-9
-        # The root of e^x - 1 is at most that of x e^x.
-        return math.log(self._spread) + 0.5 * square - math.log(2.0) + 1e-9
-
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
         if not self.every and self.alone:
@@ -484,7 +472,7 @@ class Composition:
 
     def _epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
         """The same where the largest loss is not looked at."""
-        if self.every and min(self._known(0.0, direction)[1], self._distance) <= log_delta:
+        if self.every and self._known(0.0, direction)[1] <= log_delta:
             return 0.0, 0.0
         self._before += self._work
         search = EpsilonSearch(

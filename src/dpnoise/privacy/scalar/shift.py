@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.exponential_power import Subbotin
 from dpnoise.noise.integers import (
@@ -322,7 +322,7 @@ def whole_shift(sensitivity: Array) -> BoolArray:
 def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
     """Check of noise and of non-negative sensitivities that may be too far from its scale."""
     expected = "symmetric noise of one number, or noise on the integers"
-    if not isinstance(noise, Noise | IntegerNoise):
+    if not is_scalar(noise):
         problems.add(f"noise: expected {expected}, got {noise!r}")
         return
     size = noise.mean_abs()
@@ -350,7 +350,7 @@ def shifted(noise: Noise | IntegerNoise, shift: float) -> Shift:
     d = Fraction(shift)
     if not d:
         return NoShift()
-    if isinstance(noise, IntegerNoise):
+    if noise.whole:
         return _OWN[type(noise)](noise, d)
     # By a power of 2, which is exact: then all lengths are moderate.
     factor = 2.0 ** -math.frexp(noise.mean_abs())[1]

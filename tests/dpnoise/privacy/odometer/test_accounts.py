@@ -24,7 +24,8 @@ from dpnoise import (
 )
 from dpnoise.noise import KNorm
 from dpnoise.privacy.odometer.accounts import _TILTS, log_moments, moments_of, renyi_divergences
-from dpnoise.privacy.odometer.ledger import Ledger, Sampled
+from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.privacy.sampled.pairs import Kind
 
 RELEASES = [
     (Gaussian(3.0), 1.0), (Laplace(7.0), 1.0), (FlippedHuber(2.0, 5.0), 1.0),
@@ -49,9 +50,7 @@ def test_divergences_of_a_sample_are_those_of_quadrature(sigma, rate, removed):
     power = (1.0 + c[:, None] if removed else -c[:, None]) * loss - 0.5 * y * y
     step = math.log((y[1] - y[0]) / math.sqrt(2.0 * math.pi))
     exact = (special.logsumexp(power, axis=1) + step) / c
-    found = renyi_divergences(
-        Ledger(sampled={Sampled(sigma, rate): 1}, relation="add-remove"), c + 1
-    )
+    found = renyi_divergences(Ledger(sampled={Kind(sigma, rate): 1}, relation="add-remove"), c + 1)
     assert (found >= exact * (1.0 - 1e-9) - 1e-11 / c).all()
     if removed:  # the larger of both directions
         assert found == pytest.approx(exact, rel=1e-9, abs=1e-9)
@@ -84,7 +83,7 @@ def test_the_quick_bound_is_above_what_is_exact(relation):
 
 
 def test_what_is_out_of_reach_is_infinite():
-    far = moments_of(Ledger(sampled={Sampled(0.01, 0.5): 10**8}, relation="add-remove"))
+    far = moments_of(Ledger(sampled={Kind(0.01, 0.5): 10**8}, relation="add-remove"))
     assert far.log_delta(1.0) > 0.0
     many = far.with_release(Ledger({(Gaussian(1.0), 1e6): 1}), 10**8)
     assert (many.units >= far.units).all()

@@ -478,7 +478,7 @@ def test_an_edited_file_is_taken_only_if_told_to(ledger):
     data = json.loads(ledger.read_bytes())
     data["epsilon"] = 2.0
     ledger.write_text(json.dumps(data))
-    with pytest.raises(ValueError, match="digest: expected"):
+    with pytest.raises(ValueError, match=r"budget: '.*ledger.*': digest: expected"):
         Budget.open(ledger)
     assert Budget.open(ledger, edited=True).remaining() == 1.5
     assert Budget.open(ledger).remaining() == 1.5

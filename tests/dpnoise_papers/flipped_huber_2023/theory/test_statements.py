@@ -32,6 +32,7 @@ FALSE = {
     "lemma-7",
     "lemma-7-order",
     "appendix-e-level-sets",
+    "story-variance",
 }
 
 
