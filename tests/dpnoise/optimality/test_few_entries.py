@@ -25,6 +25,7 @@ from dpnoise.optimality.few_entries import (
 from dpnoise.optimality.floor import candidates, floor
 from dpnoise.optimality.rearrangement import Rearrangement
 from dpnoise.optimality.scalar_floor import StaircaseMeanAbs, StaircaseVariance, WholeStaircase
+from for_all import thinned
 from oracles.grids import least_error
 
 
@@ -126,7 +127,7 @@ PLANE = [
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "error"),
-    [(1.5, 0.05, "variance"), (3.0, 5e-3, "mean-abs"), (5.0, 1e-3, "variance")],
+    thinned([(3.0, 5e-3, "mean-abs"), (1.5, 0.05, "variance"), (5.0, 1e-3, "variance")], 3),
 )
 @pytest.mark.parametrize(("ball", "share"), PLANE, ids=repr)
 def test_no_noise_on_a_grid_is_below_the_floor(ball, share, epsilon, delta, error):
