@@ -110,10 +110,6 @@ class _JointRequest(NamedTuple):
     epsilon: float
     delta: float
 
-    def search(self) -> Search:
-        """The searches for this request."""
-        return Search(self.ball, self.epsilon, self.delta)
-
     def found(self, noise: JointNoise, lower: float, upper: float) -> JointCalibration:
         """Noise with bounds on its delta."""
         return JointCalibration(self.family, noise, self.epsilon, upper, lower, self.ball)
@@ -162,7 +158,7 @@ def _norm_staircase(request: _JointRequest) -> JointCalibration:
 def _truncated_k_norm(request: _JointRequest) -> JointCalibration:
     """Truncated K-norm noise of minimum variance, or its limit without a bound."""
     plain = _k_norm(request)
-    search = request.search()
+    search = Search(*request[1:])
     # A scale below 1 / epsilon pays only where delta allows one that is clearly smaller.
     start = 1.001 * plain.noise.scale  # type: ignore[attr-defined]  # radial
     if start * request.epsilon > 0.999:
