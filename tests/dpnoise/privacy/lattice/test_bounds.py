@@ -24,7 +24,7 @@ from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.lattice.bounds import lattice_bounds, round_down, round_up
 from dpnoise.privacy.lattice.plan import Nodes, ShiftedNoise, make_plan
-from for_all import for_all
+from for_all import for_all, thinned
 
 FAMILIES = [
     Gaussian(2.0),
@@ -306,7 +306,7 @@ _TOPS = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "shift", "copies"), _TOPS)
+@pytest.mark.parametrize(("noise", "shift", "copies"), thinned(_TOPS))
 def test_near_the_greatest_loss(noise, shift, copies):
     top = copies * coordinate_loss(noise.scaled(1.0 / shift)).largest
     below = top * (1.0 - np.array([1e-2, 1e-4, 1e-7, 1e-10, 1e-13, 2e-16]))
