@@ -103,13 +103,8 @@ def test_the_reference_knows_the_value_of_the_tie():
 
 
 def _profile_off(patch):
-    original = profile._evaluate
-
-    def off(pair, epsilon):
-        log_delta, slope = original(pair, epsilon)
-        return log_delta - 1e-6, slope
-
-    patch.setattr(profile, "_evaluate", off)
+    original = profile._log_delta
+    patch.setattr(profile, "_log_delta", lambda *args: original(*args) - 1e-6)
 
 
 def _stretch_dropped(patch):
