@@ -89,7 +89,7 @@ class IndependentNoise(RealVectorNoise, EqualByValue):
 
     def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
         """All coordinates, by noise of one number."""
-        yield np.arange(self.dimension), self.unit, self.scales
+        return iter([(np.arange(self.dimension), self.unit, self.scales)])
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set; None if that is not known."""
