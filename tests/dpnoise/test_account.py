@@ -44,6 +44,7 @@ from dpnoise.learn import (
 from dpnoise.mechanisms.integers import IntegerVector
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.spheroid import Spheroid
+from for_all import thinned
 
 R = "add-remove"
 SIDES = (1.0, 0.5, 0.25, 0.8, 0.3)
@@ -105,6 +106,7 @@ def test_every_mechanism_for_every_set(ball, budget):
         assert np.shape(release(np.zeros(ball.dimension), row.noise)) == (ball.dimension,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ball", [AtMost(2, of=3, relation=R)])
 def test_every_row_of_the_whole_table(ball):
     found = rows(ball, BUDGETS[1], exhaustive=True)
@@ -136,7 +138,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize(("ball", "budget"), WHOLE, ids=repr)
+@pytest.mark.parametrize(("ball", "budget"), thinned(WHOLE), ids=repr)
 def test_every_mechanism_for_integers(ball, budget):
     for row in integer_rows(ball, budget):
         check_charged(row, *budget)
@@ -333,7 +335,8 @@ def estimators():
     rest = {"epsilon": 1.0, "delta": 1e-6}
     yield DPLinearRegression(feature_bounds=1.0, target_bound=1.0, **rest), (X, y)
     flipped = {"mechanism": "flipped-huber", "xi_grid": 20}
-    yield DPLinearRegression(feature_bounds=1.0, target_bound=1.0, **flipped, **rest), (X, y)
+    model = DPLinearRegression(feature_bounds=1.0, target_bound=1.0, **flipped, **rest)
+    yield pytest.param(model, (X, y), marks=pytest.mark.slow)
     yield DPLogisticRegression(classes=(0, 1), feature_bounds=1.0, **rest), (X, y > 0)
     yield PrivateScaler(low=-1.0, high=1.0, **rest), (X,)
     yield PrivateScaler(low=-1.0, high=1.0, epsilon=1.0, delta=0.0), (X,)

@@ -13,6 +13,7 @@ from dpnoise import (
 )
 from dpnoise.joint.calibrate import JOINT_FAMILIES
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
+from for_all import thinned
 
 NOUNS = {"sensitivity", "noise", "mechanisms", "releases", "certificates", "privacy"}
 TIE = 1e-4  # within which `best` prefers the smaller delta
@@ -33,7 +34,9 @@ def test_names_that_left_the_front_are_imported_as_before():
 
 
 PURE = ("laplace", "staircase", "subbotin", "huber")  # which `calibrate` has with delta = 0
-CASES = [(family, 1e-6, K) for family in FAMILIES for K in (1, 3) if (family, K) != ("subbotin", 3)]
+CASES = thinned(
+    [(family, 1e-6, K) for family in FAMILIES for K in (1, 3) if (family, K) != ("subbotin", 3)]
+)
 CASES += [(family, 0.0, K) for family in PURE for K in (1, 3)]
 
 

@@ -306,37 +306,30 @@ def test_a_target_that_is_not_numeric_is_refused_without_its_values():
     assert "yes" not in str(caught.value)
 
 
-@estimators
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_records_that_are_not_finite_contribute_nothing(estimator, value):
+NO_NUMBERS = [math.nan, math.inf, -math.inf]
+NO_LABELS = ["maybe", None, math.nan, pd.NA, 3, ["yes"]]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "part", "value"),
+    [
+        *((kind, "features", value) for kind in TARGETS for value in NO_NUMBERS),
+        *((DPLinearRegression, "target", value) for value in NO_NUMBERS),
+        *((DPLogisticRegression, "target", value) for value in NO_LABELS),
+    ],
+)
+def test_records_without_a_number_or_with_another_label_contribute_nothing(estimator, part, value):
     """As if they were not there, but for their share in N: clipping shrinks, the optimum stays."""
-    broken, y = X.copy(), TARGETS[estimator]
-    broken[[4, 77], [0, 2]] = value
-    rest = np.delete(np.arange(120), [4, 77])
-    fits = [of(estimator, **EXACT).fit(*data) for data in ((broken, y), (X[rest], y[rest]))]
+    features, y = X.copy(), TARGETS[estimator]
+    rest, broken = np.delete(np.arange(120), [4, 77]), y.astype(object)
+    if part == "features":
+        features[[4, 77], [0, 2]], broken = value, y
+    else:
+        broken[4] = broken[77] = value
+    model = of(estimator, **EXACT)
+    fits = [clone(model).fit(*data) for data in ((features, broken), (X[rest], y[rest]))]
     assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
-    assert fits[0].intercept_ == pytest.approx(fits[1].intercept_, rel=1e-4)
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_targets_that_are_not_finite_contribute_nothing(value):
-    y = REAL.copy()
-    y[[4, 77]] = value
-    rest = np.delete(np.arange(120), [4, 77])
-    model = of(DPLinearRegression, **EXACT)
-    fits = [clone(model).fit(*data) for data in ((X, y), (X[rest], y[rest]))]
-    assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
-
-
-@pytest.mark.parametrize("strange", ["maybe", None, math.nan, pd.NA, 3, ["yes"]])
-def test_records_with_another_label_contribute_nothing(strange):
-    y = np.array(WORDS, dtype=object)
-    y[4] = y[77] = strange
-    rest = np.delete(np.arange(120), [4, 77])
-    model = of(DPLogisticRegression, **EXACT)
-    fits = [clone(model).fit(*data) for data in ((X, y), (X[rest], WORDS[rest]))]
-    assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
-    assert fits[0].classes_.tolist() == ["no", "yes"]
+    assert fits[0].intercept_ == pytest.approx(fits[1].intercept_, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.parametrize(

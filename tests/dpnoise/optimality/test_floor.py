@@ -23,6 +23,7 @@ from dpnoise.noise import Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.certificates import Projection
 from dpnoise.optimality.floor import floor
+from for_all import thinned
 from oracles.grids import least_error
 
 SETS = [
@@ -55,8 +56,9 @@ def k_norm_variances(sensitivity, epsilon):
     return (K + 1) * (K + 2) / epsilon**2 * sensitivity.mean_square
 
 
-@pytest.mark.parametrize("n", range(len(BUDGETS)))
-@pytest.mark.parametrize("k", range(len(SETS)))
+@pytest.mark.parametrize(
+    ("n", "k"), thinned(itertools.product(range(len(BUDGETS)), range(len(SETS))))
+)
 def test_floor_is_below_known_mechanisms_and_follows_from_its_certificate(k, n):
     """Each set and each budget with equal weights and with others, by turns."""
     sensitivity, (epsilon, delta), equal = SETS[k], BUDGETS[n], (k + n) % 2 == 0

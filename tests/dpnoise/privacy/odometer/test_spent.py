@@ -53,7 +53,7 @@ def fits(epsilon, delta, noise, size, times):
         (FlippedHuber(20.0, 25.0), 1.0, 1.0, 1e-5),
         (DiscreteLaplace(30.0), 1, 1.0, 1e-5),
         (SampledGaussian(1.0, 0.01), None, 1.0, 1e-5),
-        (SampledLaplace(2.0, 0.05), None, 1.0, 1e-5),
+        pytest.param(SampledLaplace(2.0, 0.05), None, 1.0, 1e-5, marks=pytest.mark.slow),
     ],
 )
 def test_as_many_equal_releases_fit_as_at_once(noise, size, epsilon, delta):

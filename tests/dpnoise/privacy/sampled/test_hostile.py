@@ -33,15 +33,17 @@ def ordered(bounds):
 
 @pytest.mark.parametrize(
     ("step", "delta", "steps", "relation"),
-    [
-        (SampledLaplace(0.0025399214801630834, 0.8823045139424214, FIXED), 2.37e-5, 1, None),
-        (SampledLaplace(0.001, 0.5), 0.1, 2, REPLACE_ONE),
-        (SampledLaplace(0.001, 0.999999999), 0.5, 3, REPLACE_ONE),
-        (SampledGaussian(1.0, 0.5), 0.1914624612740132, 1, None),
-        (SampledGaussian(0.01, 5e-324), 1e-300, 1, None),
-        (SampledGaussian(1.0, 5e-324), 2.0678198990785943e-10, 19, None),
-        (SampledGaussian(1000.0, 1e-300), 1e-300, 12, None),
-    ],
+    thinned(
+        [
+            (SampledLaplace(0.0025399214801630834, 0.8823045139424214, FIXED), 2.37e-5, 1, None),
+            (SampledLaplace(0.001, 0.5), 0.1, 2, REPLACE_ONE),
+            (SampledLaplace(0.001, 0.999999999), 0.5, 3, REPLACE_ONE),
+            (SampledGaussian(1.0, 0.5), 0.1914624612740132, 1, None),
+            (SampledGaussian(0.01, 5e-324), 1e-300, 1, None),
+            (SampledGaussian(1.0, 5e-324), 2.0678198990785943e-10, 19, None),
+            (SampledGaussian(1000.0, 1e-300), 1e-300, 12, None),
+        ]
+    ),
 )
 def test_what_once_ended_in_an_exception_has_bounds(step, delta, steps, relation):
     assert ordered(step.epsilon(delta, steps=steps, relation=relation))
@@ -70,7 +72,7 @@ def test_two_steps_of_any_size_have_bounds_in_order(noise, sampling, odd):
 
 @halves
 @pytest.mark.parametrize("noise", [SampledGaussian, SampledLaplace])
-@pytest.mark.parametrize("relation", ["add-remove", REPLACE_ONE])
+@pytest.mark.parametrize("relation", thinned([REPLACE_ONE, "add-remove"]))
 def test_many_steps_of_rare_samples_have_bounds(noise, relation, odd):
     for size, rate in half(odd, (0.01, 1e6), (5e-324, 1e-20)):
         step = noise(size, rate)
