@@ -65,7 +65,6 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.optimality.floor.Floor",
     "dpnoise.optimality.floor.floor",
     "dpnoise.privacy.odometer.ledger.Entry",
-    "dpnoise.privacy.sampled.errors.SampledErrors",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.odometer.concentrated.ZCDP",
