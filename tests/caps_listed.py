@@ -102,7 +102,7 @@ CAPS = [
     ("dpnoise.releases.aggregates", "_REFINEMENTS", (0,), checks.refinements_of_a_quantile),
     ("dpnoise.privacy.profile", "_ROUNDS", (0, 1, 2, 5), checks.rounds_of_the_inverse),
     (
-        "dpnoise.privacy.scalar.shift",
+        "dpnoise.privacy.shift",
         "_STEPS",
         (0, 1),
         checks.raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),

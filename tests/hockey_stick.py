@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpnoise.privacy.scalar.shift import shifted
+from dpnoise.privacy.shift import shifted
 
 
 def hockey_stick(noise, shift, epsilon):

@@ -40,7 +40,7 @@ from dpnoise.noise.integers import (
     IntegerNoise,
 )
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
+from dpnoise.privacy.shift import WHOLE, whole_shift
 from dpnoise.sensitivity.base import is_set
 
 if TYPE_CHECKING:

@@ -188,7 +188,10 @@ def set_of(data: Any) -> Sensitivity:  # noqa: ANN401
         _require_keys(data, {"W", "cells"})
         cells: Any = set_of(data["cells"])
         _expect(isinstance(cells, Counts), "expected counts as the cells of a workload", cells)
-        return Workload.of_cells(_sparse(data["W"]), cells)
+        people = {"exactly": cells.exactly, "relation": cells.relation}
+        found = Workload(_sparse(data["W"]), at_most=cells.m, **people)
+        _expect(found.cells == cells, f"expected {found.cells!r}, as many as W has columns", cells)
+        return found
     return _built(SETS[kind], data)
 
 

@@ -24,7 +24,7 @@ from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.base import Sensitivity, require_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -137,6 +137,10 @@ class VectorNoise(ABC):
     def dimension(self) -> int:
         """The number K of coordinates."""
         raise NotImplementedError
+
+    def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
+        """Coordinates drawn in one way, by what noise, and its scales: here all, by this noise."""
+        yield np.arange(self.dimension), self, np.ones(self.dimension)
 
     @abstractmethod
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:

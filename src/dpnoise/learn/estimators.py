@@ -145,7 +145,7 @@ class PrivateDescent(PrivateFit, BaseEstimator):
             value = getattr(self, name)
             expected = "one of " + ", ".join(map(str, allowed))
             problems.require(np.ndim(value) == 0 and value in allowed, name, expected, value)
-        own = self._of_coordinates() if self.solver == "preconditioned" else []
+        own = self._of_coordinates() if str(self.solver) == "preconditioned" else []
         expected = "'auto' or 'coordinate' beside " + ", ".join(own)
         problems.require(not own, "solver", expected, self.solver)
         check_penalty(problems, self.penalty, self.strength)
@@ -193,7 +193,8 @@ class PrivateDescent(PrivateFit, BaseEstimator):
             scales = public_vector(problems, "feature_scales", self.feature_scales, features)
         problems.require(size >= 2, "X", "at least 2 samples", f"{size} sample")
         rng = noise_generator(problems, self.random_state, self.epsilon, stacklevel=5)
-        noisy, delta = self.epsilon != math.inf, size**-2.0 if self.delta is None else self.delta
+        noisy = self.epsilon != math.inf
+        delta = size**-2.0 if self.delta is None else float(self.delta)
         sigma = float(gaussian_sigma(float(self.epsilon), delta, 1.0)) if noisy else 0.0
         schedule = Schedule(loss, size, features + centred, len(targets), sigma)
         fits = schedule.strain <= _STRAINS[loss] and schedule.columns <= _COLUMNS
@@ -233,8 +234,8 @@ class PrivateDescent(PrivateFit, BaseEstimator):
 
     def _of_coordinates(self) -> list[str]:
         """The settings of coordinate descent that are not at their defaults, and "solver"."""
-        plain = type(self)()
-        changed = [one for one in _COORDINATE if np.any(getattr(self, one) != getattr(plain, one))]
+        defaults = {name: getattr(PrivateDescent, name) for name in _COORDINATE}
+        changed = [name for name, one in defaults.items() if np.any(getattr(self, name) != one)]
         return changed + ["solver"] * (self.solver == "coordinate")
 
     def _paid(

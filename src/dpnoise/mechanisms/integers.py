@@ -24,7 +24,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ from dpnoise.privacy.integer_sets import listed_points
 from dpnoise.privacy.odometer.releases import integer_ledger, ledger_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -120,6 +120,11 @@ class IntegerVector(VectorNoise):
         for k, noise in enumerate(self.noises):
             places.setdefault(noise, []).append(k)
         return {noise: np.array(some) for noise, some in places.items()}
+
+    def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
+        """The coordinates of each distribution."""
+        for noise, at in self._groups.items():
+            yield at, noise, np.ones(at.size)
 
     def _each(self, value: Callable[[IntegerNoise], float]) -> Array:
         """A number of each coordinate, shape (K,)."""

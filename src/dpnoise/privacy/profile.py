@@ -15,7 +15,8 @@ g(t + d) >= g(t). On A, 0 < t + d < t + d', so that g(t + d') <= g(t + d), and
 
 Where the privacy loss log g(t) / g(t + d) grows with t (log-concave noise), the positive part is
 a half-line t > t1, which is equation (14) of Muthukrishnan & Kalyani ("Grafting Laplace and
-Gaussian distributions", IEEE TIFS 2023). Each module of `scalar` holds one kind of noise.
+Gaussian distributions", IEEE TIFS 2023). `shifted` of `privacy.shift` knows the formulas.
+
 **By a largest privacy loss alone.** Whatever has no loss above L is dominated by randomized
 response, whose loss is L or -L (Kairouz, Oh & Viswanath, "The composition theorem for differential
 privacy", ICML 2015):
@@ -33,7 +34,7 @@ import numpy as np
 
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.exact import as_double, as_double_above
-from dpnoise.privacy.scalar.shift import check_shift, shifted
+from dpnoise.privacy.shift import check_shift, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.scalar.shift import Shift
+    from dpnoise.privacy.shift import Shift
 
 
 MAX_EPSILON = 1e100
@@ -123,7 +124,7 @@ def privacy_profile(
         epsilon is a value of the loss (discrete Gaussian noise of sigma from 16 on: within 4e-12).
         For Subbotin noise (p other than 1 and 2) the error is 4e-11, and on top of it epsilon
         counts as if it were off by p units in its last place. For any other family it is an upper
-        bound (`dpnoise.privacy.scalar.shift`).
+        bound (`dpnoise.privacy.shift`).
 
     Raises
     ------

@@ -29,7 +29,7 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.shift import WHOLE, shifted, whole_shift
+from dpnoise.privacy.shift import WHOLE, shifted, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,7 +177,7 @@ def equal_groups(shares: Shares) -> Groups:
     return list(groups.values())
 
 
-_MIN_RTOL = 1e-10
+_MIN_RTOL, _RTOL = 1e-10, 1e-7  # relative gaps of bounds
 _MOST_EPSILON = 1e99
 _SECONDS = 8.0  # what a call may take, roughly
 _LISTED_SIZE = 15  # log2 of the lattice of losses that are on one already
@@ -349,7 +349,7 @@ def _from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> Ve
     return VectorProfile((low - slack)[()], middle[()], np.minimum(high + slack, 0.0)[()])
 
 
-def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> VectorProfile:
+def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = _RTOL) -> VectorProfile:
     """Bounds for checked coordinates: noise and positive sensitivity, with how many there are."""
     if not shares:
         nothing = np.full(epsilon.shape, -math.inf)[()]
@@ -360,11 +360,10 @@ def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> Vec
     return _many(equal_groups(shares), epsilon, rtol)
 
 
-def searched_profile(shares: Shares) -> Callable[[float, float], float] | None:
-    """Upper bounds on delta by epsilon and relative gap, for a search; None where that is no gain.
+def searched_profile(shares: Shares) -> Callable[[float], float] | None:
+    """Upper bounds on delta by epsilon, for a search; None where that is no gain.
 
-    One inversion for each gap serves all epsilons, so that answers near the one before take little
-    time.
+    One inversion serves all epsilons, so that answers near the one before take little time.
     """
     groups = equal_groups(shares)
     listed = any(noise.listed for noise, _ in groups)
@@ -373,12 +372,10 @@ def searched_profile(shares: Shares) -> Callable[[float, float], float] | None:
     transform = loss_transform(groups)
     if transform.infinite == 1.0 or not 0 < len(transform.losses) <= _MOST_DIFFERENT:
         return None
-    inversions: dict[float, Inversion] = {}
+    inversion = Inversion(transform, _RTOL, _SECONDS, kept=True)
 
-    def upper(epsilon: float, rtol: float) -> float:
-        if rtol not in inversions:
-            inversions[rtol] = Inversion(transform, rtol, _SECONDS, kept=True)
-        high = float(inversions[rtol].bounds(epsilon).upper)
+    def upper(epsilon: float) -> float:
+        high = float(inversion.bounds(epsilon).upper)
         if math.isnan(high):
             return 1.0
         if high == -math.inf:
@@ -395,7 +392,7 @@ def vector_profile(
     epsilon: ArrayLike,
     *,
     copies: int = 1,
-    rtol: float = 1e-7,
+    rtol: float = _RTOL,
 ) -> VectorProfile:
     """Two-sided bounds on the privacy profile of a vector query.
 
@@ -458,7 +455,7 @@ def vector_profile(
 
 
 def profile_of_counted(
-    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = 1e-7
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = _RTOL
 ) -> VectorProfile:
     """Bounds for coordinates given by noise, sensitivity and how many there are.
 
@@ -473,7 +470,7 @@ def profile_of_counted(
 
 
 def known_profile(
-    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = 1e-7
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = _RTOL
 ) -> VectorProfile:
     """The same bounds, and 0 <= delta <= 1 beyond the range of the accounts."""
     try:

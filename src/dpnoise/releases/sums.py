@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise.joint.base import VectorNoise
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm
-from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.summed import SummedNoise
 from dpnoise.noise.base import is_scalar
 from dpnoise.sensitivity.contributions import power_below
@@ -313,29 +314,19 @@ def _read_parts(problems: Problems, noise: object) -> list[Part]:
 
 def _is_vector(noise: object) -> bool:
     """Whether noise is for vectors of a given number of coordinates."""
-    kinds = (*_JOINT, IndependentNoise, IntegerVector, BlockNoise, Sequence)
-    return isinstance(noise, kinds) and not isinstance(noise, str)
+    return isinstance(noise, VectorNoise | Sequence) and not isinstance(noise, str)
 
 
 def _parts(problems: Problems, noise: object) -> Iterator[Part]:
     """The parts, their coordinates counted from 0."""
     if isinstance(noise, Sequence) and not isinstance(noise, str):
         yield from _listed(problems, noise)
-    elif isinstance(noise, IntegerVector):
-        yield from _listed(problems, noise.noises)
-    elif isinstance(noise, BlockNoise):
-        for indices, block in noise.blocks:
-            for part in _parts(problems, block):
-                yield part._replace(indices=indices[part.indices])
-    elif isinstance(noise, IndependentNoise) and _is_scalar(noise.unit):
-        yield Part(np.arange(noise.dimension), noise.unit, noise.scales)
-    elif type(noise) in _JOINT:
-        dimension = noise.dimension  # type: ignore[attr-defined]  # of joint noise
-        yield Part(np.arange(dimension), noise, np.ones(dimension))
-    elif _is_scalar(noise):
-        yield Part(np.array([0]), noise, np.ones(1))
-    else:
-        problems.require(False, "noise", _EXPECTED, noise)
+        return
+    alone = [(np.array([0]), noise, np.ones(1))]
+    for part in starmap(Part, noise.parts() if isinstance(noise, VectorNoise) else alone):
+        known = part.is_joint or _is_scalar(part.noise)
+        if problems.require(known, "noise", _EXPECTED, noise):
+            yield part
 
 
 def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:

@@ -433,9 +433,6 @@ class TiltedEllipsoid(RoundSet):
         found: Array = left[:, 0] @ self._matrix / OUTWARD
         return found
 
-    def vertices(self) -> None:
-        """None: all points of the surface are extreme."""
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """From above: a norm of the matrix of the w_i a_ki."""
         each = [weights] * self.dimension if isinstance(weights, Fraction) else weights

@@ -5,15 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise import (
-    L1,
-    calibrate,
-    epsilon_at,
-    privacy_profile,
-    vector_profile,
-)
+from dpnoise import L1, L2, best, calibrate, epsilon_at, privacy_profile, vector_profile
 from dpnoise.calibration import integers
 from dpnoise.noise import INTEGER_FAMILIES, DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.privacy.integer_sets import parts_of_set
 from for_all import thinned
 
 BUDGETS = [
@@ -120,3 +115,36 @@ def test_for_a_set_best_is_named():
     with pytest.raises(ValueError, match=r"number \(best and .*got L1.*; epsilon: .*-1") as error:
         calibrate("discrete-laplace", epsilon=-1.0, sensitivity=L1(1.0, of=2))
     assert "method" not in str(error.value)
+
+
+# For sets: what `best` makes of these searches.
+
+
+def test_the_worst_integer_point_joins_the_search():
+    """Of the l2 ball of radius 2 it is (1, 1, 1, 1), not the one of the search's start."""
+    ball = L2(2.0, of=5, relation="add-remove")
+    found = best(ball, epsilon=1.0, delta=1e-3, family="laplace", integer=True)
+    beta = found.noise.noises[0].beta
+    assert found.name == "discrete Laplace, delta used"
+    assert max(found.delta, vector_profile(DiscreteLaplace(beta), 1, 1.0, copies=4).upper) <= 1e-3
+    assert vector_profile(DiscreteLaplace(beta * (1 - 1e-5)), 1, 1.0, copies=4).lower > 1e-3
+
+
+def test_staircases_on_sets_are_never_above_laplace_noise():
+    for part in (part for ball in (L2(3.0, of=3), L1(4.0, of=2)) for part in parts_of_set(ball)):
+        found = integers.staircase_for_steps(part, 1.0)
+        assert found.var() <= DiscreteLaplace(float(part.steps())).var() * (1.0 + 1e-9)
+        upper, names = integers.certified_on_parts([found], [part], 1.0, 0.0)
+        assert (upper, names) == (0.0, ("greatest loss",))
+
+
+def test_noise_for_a_set_is_verified_by_two_accounts(monkeypatch):
+    parts = parts_of_set(L2(2.0, of=5))
+    upper, names = integers.certified_on_parts([DiscreteGaussian(5.2)], parts, 1.0, 1e-3)
+    assert 1e-4 < upper <= 1e-3
+    assert names == ("integer points", "half-lines")
+    with pytest.raises(RuntimeError, match="could not be verified"):
+        integers.certified_on_parts([DiscreteGaussian(5.1)], parts, 1.0, 1e-3)
+    monkeypatch.setattr(integers, "event_log_delta", lambda *_: math.log(2e-3))
+    with pytest.raises(RuntimeError, match="accounts disagree"):
+        integers.certified_on_parts([DiscreteGaussian(5.2)], parts, 1.0, 1e-3)

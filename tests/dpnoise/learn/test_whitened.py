@@ -14,6 +14,7 @@ from dpnoise.learn.whitened import (
     largest_slopes,
     mean_gradient,
     noisy_second_moment,
+    whitened_descent,
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
 from for_all import for_all
@@ -77,8 +78,9 @@ def test_the_squares_of_mu_of_all_releases_keep_the_budget(loss, fits, epsilon, 
     true = np.array([math.sqrt(2) * K, 2 * model.clip_]) / N
     assert model.sensitivities_ == pytest.approx(true, rel=1e-9)
     assert np.all(model.sensitivities_ > true)
-    matrix, gradient = sigma * model.sensitivities_
-    matrix /= math.sqrt(model.noise_.releases - steps * fits)
+    plan = Schedule(loss, N, K, fits, float(gaussian_sigma(epsilon, delta or N**-2)))
+    matrix, gradient = sigma * model.sensitivities_ / [math.sqrt(plan.copies), 1.0]
+    assert model.noise_.releases == plan.copies + steps * fits
     mu = math.hypot(true[0] / matrix, math.sqrt(steps * fits) * true[1] / gradient)
     target = N**-2 if delta is None else delta
     assert gaussian_log_delta(mu, epsilon) <= math.log(target)
@@ -103,6 +105,35 @@ def test_noise_of_the_matrix_is_alike_in_all_directions_and_as_large_as_the_acco
         assert stats.kstest(found, stats.norm(scale=0.85 * scale).cdf).pvalue < 1e-4
     norm = math.sqrt(2 * 4) * scale * 3.0 * math.sqrt(plan.releases)  # of noise of that size, about
     assert plan.noise == pytest.approx(norm, rel=0.1)
+
+
+@for_all(("loss", "fits"), [("squared", 1), ("logistic", 1), ("logistic", 3)])
+def test_the_descent_is_that_of_the_noisy_matrix_line_by_line(loss, fits):
+    """With noise of the size of the data, from the same draws."""
+    plan, draws = Schedule(loss, N, 4, fits, 1.0), stream(4)
+    sigma = math.sqrt(plan.releases)
+    rows = np.column_stack([skewed(N)[0], np.ones(N)])
+    targets = draws.choice([-1.0, 1.0], (fits, N))
+    found = whitened_descent(
+        plan, rows, targets, lambda shape: sigma * stream(5).normal(size=shape)
+    )
+    matrix = noisy_second_moment(plan, rows, lambda shape: sigma * stream(5).normal(size=shape))
+    noises = plan.sensitivities[1] * sigma * stream(5).normal(size=(plan.steps, 4, fits))
+    values, vectors = np.linalg.eigh(matrix)
+    turn = vectors @ np.diag(np.maximum(values, plan.noise / 3.0) ** -0.5)
+    assert values.min() < plan.noise / 3.0 < values.max()
+    for weights, y, noise in zip(found, targets, np.moveaxis(noises, 2, 0), strict=True):
+        u, iterates = np.zeros(4), []
+        for one in noise:
+            gradients = []
+            for z, label in zip(rows @ turn, y, strict=True):
+                p = 1.0 / (1.0 + math.exp(-z @ u))
+                g = z * (z @ u - label if loss == "squared" else p - (label > 0.0))
+                gradients.append(g * min(1.0, plan.clip / np.linalg.norm(g)))
+            u = u - (np.mean(gradients, axis=0) + one) * (1.0 if loss == "squared" else 4.0)
+            iterates.append(u)
+        expected = turn @ np.mean(iterates[-(len(iterates) // 3) :], axis=0)
+        assert weights == pytest.approx(expected, rel=1e-8)
 
 
 @for_all("loss", ["squared", "logistic"])
@@ -136,7 +167,7 @@ def test_a_replaced_record_moves_matrix_and_gradients_by_their_sensitivities_at_
 
 def test_the_solver_is_chosen_by_public_numbers_and_settings_of_coordinates():
     X, logits, labels = skewed(N)
-    for epsilon, solver in ((0.5, "coordinate"), (100.0, "preconditioned")):
+    for epsilon, solver in ((1.15, "coordinate"), (1.3, "preconditioned")):
         model = DPLogisticRegression(feature_bounds=1.0, classes=(False, True), epsilon=epsilon)
         for features in (X, X * 0.0, X * math.nan):
             assert model.fit(features, labels).solver_ == solver

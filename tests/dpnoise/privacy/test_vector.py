@@ -166,12 +166,6 @@ def test_gaussian_coordinates_have_the_closed_form(copies):
     assert _holds(mixed, gaussian_log_delta(5.0, 2.0))
 
 
-def test_thousand_gaussians_of_the_benchmark():
-    found = vector_profile(Gaussian(100.0), 1.0, 2.3, copies=1000)
-    assert found.log_upper - found.log_lower <= 1e-9
-    assert found.lower <= math.exp(gaussian_log_delta(math.sqrt(0.1), 2.3)) <= found.upper
-
-
 def _laplace_power(copies, loss, epsilon):
     """Return delta of K Laplace losses from the residues of their transform.
 

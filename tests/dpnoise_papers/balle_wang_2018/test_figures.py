@@ -113,6 +113,9 @@ def test_bands_are_the_intervals_of_the_verdict(curves):
     )
     assert band[:, 1].max() == pytest.approx(high.max())
     assert band[:, 1].min() == pytest.approx(low.min())
+    shared = curves[(curves["epsilon"] == 0.1) & (curves["method"] == "agm")]["error"].to_numpy()
+    over = mean_curves(curves).axes[1].collections[0].get_paths()[0].vertices
+    assert over[:, 1].max() == pytest.approx((high / shared).max())
 
 
 def test_denoised_alone_with_one_panel_per_epsilon(curves):

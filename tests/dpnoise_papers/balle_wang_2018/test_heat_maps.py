@@ -74,6 +74,15 @@ def test_raw_error_is_the_variance():
     assert np.all(np.abs(table["mse_se"] / error - 1) < 0.65)
 
 
+def test_a_town_of_two_halves():
+    """Where the signal is two constants, fusing beats shrinking beats nothing."""
+    methods = ["analytic", "james-stein", "james-stein-positive", "wavelets", "trend-filtering-0"]
+    mse = _errors(town(), [0.5], methods).set_index("method")["mse"]
+    order = ["trend-filtering-0", "wavelets", "james-stein", "analytic"]
+    assert mse[order].is_monotonic_increasing
+    assert mse["james-stein-positive"] <= mse["james-stein"] * (1 + 1e-12)
+
+
 def test_savings_are_paired_shares_of_the_raw_error(made):
     errors = made[0].set_index("method")
     share = 1 - errors["rmse"] / errors.loc["analytic", "rmse"]

@@ -100,7 +100,8 @@ def test_the_middle_panel_has_the_printed_numbers_against_the_gaussian(table):
         {"column": ["searched"], "delta": ["1e-8"], "epsilon": ["1.0"],
          "mechanism": ["flipped-huber"], "printed": [4.5]}
     )  # fmt: skip
-    middle = figure_4(table, printed).axes[2]
+    _, other, middle = figure_4(table, printed).axes[:3]
+    assert not [dots for dots in other.collections if len(dots.get_offsets())]  # of another delta
     (dots,) = middle.collections
     assert dots.get_offsets()[0].tolist() == pytest.approx([1.0, 10 * np.log10(9.0 / 4.5)])
 

@@ -185,6 +185,8 @@ def test_what_is_handed_out_keeps_its_budget(table):
     handed = table[table["method"] != "infimum"]
     assert np.all(handed["delta_bound"] <= 1e-6)
     assert handed["noise"].str.contains("=").all()
+    gaussian = gaussian_sigma(handed["epsilon"], 1e-6, 2.0) ** 2
+    assert np.allclose(handed["gain_db"], 10 * np.log10(gaussian / handed["variance"]))
 
 
 def test_the_box_restricts_and_may_hold_nothing():
@@ -197,6 +199,7 @@ def test_the_box_restricts_and_may_hold_nothing():
     none, some = (table[table["epsilon"] == epsilon] for epsilon in (0.02, 1.0))
     boxed = none[none["method"] != "sufficient"]
     assert set(boxed["noise"]) == {"none in the box"}
+    assert set(boxed["attained"]) == {0}
     assert boxed["variance"].isna().all()
     assert some["delta_bound"].max() <= 1e-8
     by = some.set_index("method")["variance"]

@@ -52,8 +52,6 @@ from dpnoise.privacy.vector import (
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
@@ -231,9 +229,6 @@ def _sum_of(ledger: Ledger) -> Moments:
 
 _DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
 _CLOSE = 1e-10  # relative, of epsilon
-_ROUGH, _FINE = 1e-4, 1e-7  # relative gaps of delta that a search aims at
-_WIDENINGS = 5
-_NEARBY = 1e-4  # relative, of epsilon, where the search ends that comes first
 _CLIP = 700.0  # of log delta, for the search
 _LOG_ROUNDING = 1e-12  # of a difference of delta and failures, relative
 _AIM = 1e-11  # relative, of a delta and a mu that are aimed at
@@ -322,12 +317,12 @@ class ExactAccount:
         near = None if ledger.sampled else searched_profile(ledger.countable)
         private, bar = pure, math.log(delta)
 
-        def excess(epsilon: float, rtol: float = _ROUGH) -> float:
+        def excess(epsilon: float) -> float:
             nonlocal private
             if near is None or ledger.pure <= epsilon:
                 found = self.delta_of(ledger, epsilon)
             else:
-                found = as_double_above(ledger.failure + Fraction(near(epsilon, rtol)))
+                found = as_double_above(ledger.failure + Fraction(near(epsilon)))
             if found <= delta:
                 private = min(private, epsilon)
             return min(max(math.log(found) - bar, -_CLIP), _CLIP) if found > 0.0 else -_CLIP
@@ -343,32 +338,14 @@ class ExactAccount:
         else:
             return math.inf
         if high < pure or excess(high) <= 0.0:
-            close = _CLOSE if near is None else _NEARBY
-            root = float(optimize.brentq(excess, low, high, xtol=close * high, rtol=close))
-            if near is None:
-                excess(root * (1.0 + 2.0 * _CLOSE))
-            else:
-                _polish(excess, root, pure, close * high)
+            root = float(optimize.brentq(excess, low, high, xtol=_CLOSE * high, rtol=_CLOSE))
+            excess(root * (1.0 + 2.0 * _CLOSE))
         return private
 
     def pure_left(self, ledger: Ledger) -> float:
         """Epsilon of a release without delta that still fits, by basic composition."""
         spent = self.epsilon_of(ledger, self.delta)
         return -as_double_above(Fraction(min(spent, 2.0 * self.epsilon)) - Fraction(self.epsilon))
-
-
-def _polish(excess: Callable[..., float], root: float, most: float, reach: float) -> None:
-    """Look closely where a rough search ended, within about `reach`: `excess` keeps its answer."""
-    width = 2.0 * max(reach, _NEARBY * root)
-    # ends: what was found so far holds
-    for _ in range(_WIDENINGS):
-        low, high = max(root - width, 0.0), min(root + width, most)
-        if excess(low, _FINE) > 0.0 >= excess(high, _FINE):
-            tiny = _CLOSE * max(root, reach)
-            found = optimize.brentq(excess, low, high, args=(_FINE,), xtol=tiny, rtol=_CLOSE)
-            excess(float(found) * (1.0 + 2.0 * _CLOSE) + 2.0 * tiny, _FINE)
-            return
-        width *= 8.0
 
 
 def _parts_of(ledger: Ledger) -> _Parts | None:

@@ -45,7 +45,7 @@ from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.odometer.accounts import ExactAccount, log_moments
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.sampled.pairs import GAUSSIAN, REMOVED, REPLACED, Kind, pair_of
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
+from dpnoise.privacy.shift import WHOLE, whole_shift
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:

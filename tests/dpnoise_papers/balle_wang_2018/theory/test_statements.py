@@ -220,6 +220,8 @@ def test_james_stein_has_a_known_risk_at_zero():
     near = drawn.parameters["squared_length"] < 0.01
     risk = (1 + drawn.margin) * drawn.parameters["d"]
     assert np.allclose(risk[near], 2, atol=0.01)
+    d, far = drawn.parameters["d"], drawn.parameters["squared_length"]
+    assert np.allclose(denoising._shrunk_risk(d, far, d - 2), risk, rtol=1e-9)
 
 
 def test_the_table_depends_on_the_seed_alone(table, monkeypatch):

@@ -1,6 +1,6 @@
-"""Noise beside itself shifted: the module of `scalar` for its profile, or bounds for any noise.
+"""Noise beside itself shifted: the formulas for its profile, or bounds for any noise.
 
-A family made of quadratic pieces needs no entry here (`scalar.pieces`), nor does any other
+A family made of quadratic pieces needs no entry here (`privacy.pieces`), nor does any other
 symmetric noise that falls with |t|, for which there are bounds instead of values.
 
 **Bounds from density and tail alone**, without log-concavity and pieces. The half-line t > -d / 2,
@@ -56,8 +56,8 @@ from dpnoise.noise.integers import (
     IntegerNoise,
 )
 from dpnoise.noise.stepwise import Staircase
-from dpnoise.privacy.scalar.integers import DiscreteLaplaceShift, IntegerShift, StaircaseShift
-from dpnoise.privacy.scalar.pieces import PieceShift
+from dpnoise.privacy.integers import DiscreteLaplaceShift, IntegerShift, StaircaseShift
+from dpnoise.privacy.pieces import PieceShift
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, Truncat
 from dpnoise.noise.grafted import FlippedHuber, Huber
 from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.shift import UnimodalShift
+from dpnoise.privacy.shift import UnimodalShift
 from for_all import for_all
 from hockey_stick import hockey_stick
 

@@ -10,8 +10,8 @@ import pytest
 
 from dpnoise import epsilon_at, privacy_profile, vector_profile, zcdp
 from dpnoise.noise import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.privacy.integers import IntegerShift
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.integers import IntegerShift
 from exact_noise import exact_noise
 from for_all import thinned
 
