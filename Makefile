@@ -117,7 +117,6 @@ quick: $(RUNS)
 
 readme: report
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published results figures
-	$(BIN)/python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/fairness.md
 	cp $(OWN)report.html docs/report.html
 
 report: reproduce

@@ -9,9 +9,8 @@ import shutil
 from pathlib import Path
 
 import dpnoise
-from dpnoise_papers.claims.coverage import page
 from dpnoise_papers.claims.findings import IMAGES, read_snapshot
-from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.claims.published import read_published, sentences_page
 from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.item import papers
 
@@ -69,7 +68,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.privacy.sampled.errors.SampledErrors",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
-    "dpnoise.privacy.zcdp.ZCDP",
+    "dpnoise.privacy.odometer.concentrated.ZCDP",
     "dpnoise.releases.released.Entry",
     "dpnoise.releases.release.ReleasedWorkload",
     "dpnoise.releases.released.Released",
@@ -194,7 +193,9 @@ def coverage() -> dict[str, str]:
     claims, _, sentences = read_published(DOCS.parent / "published")
     verdicts = read_snapshot(DOCS / "snapshot").verdicts
     names = dict.fromkeys(one.paper for one in sentences)
-    return {f"sentences-{name}": page(name, sentences, claims, verdicts) for name in names}
+    return {
+        f"sentences-{name}": sentences_page(name, sentences, claims, verdicts) for name in names
+    }
 
 
 def write() -> None:

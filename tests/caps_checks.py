@@ -174,22 +174,6 @@ def certificates_of_joint_noise():
         calibrate_joint("k-norm", L2(1.0, of=30), epsilon=0.0, delta=1e-6)
 
 
-def steps_of_the_optimum():
-    """First-order conditions are checked afterwards."""
-    from dpnoise.learn.optimum import optimum, residual
-    from dpnoise.learn.problem import make_problem
-
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((60, 3))
-    target = np.sign(features @ [1.0, -2.0, 0.5] + rng.standard_normal(60))
-    problem = make_problem(features, target, loss="logistic", penalty="l1", strength=0.02)
-    try:
-        weights = optimum(problem)
-    except ArithmeticError:
-        return
-    assert residual(problem, weights) <= 1e-7
-
-
 def refinements_of_a_draw():
     """A number of bits that never decides is refused, not guessed."""
     from dpnoise.releases.continuous import Uniform

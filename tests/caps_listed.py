@@ -28,9 +28,9 @@ CAPS = [
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),
-    ("dpnoise.allocation.search", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
+    ("dpnoise.allocation.scales", "_ROUNDS", (0, 1), checks.rounds_of_the_descent),
     (
-        "dpnoise.allocation.search",
+        "dpnoise.allocation.scales",
         "_EVALUATIONS",
         (0,),
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=0.001)),
@@ -87,7 +87,6 @@ CAPS = [
     ("dpnoise.calibration.scalar", "_ROUNDS", (0,), checks.rounds_of_a_scalar_minimum),
     ("dpnoise.denoise.trend_solver", "_REPAIRS", (0, 1), checks.repairs_of_trend_filtering),
     ("dpnoise.joint.calibrate", "_CERTIFICATES", (0,), checks.certificates_of_joint_noise),
-    ("dpnoise.learn.optimum", "_STEPS", (0, 1, 3), checks.steps_of_the_optimum),
     ("dpnoise.calibration.integers", "_DOUBLINGS", [1, 2], checks.doublings_of_an_integer_scale),
     ("dpnoise.privacy.odometer.accounts", "_DOUBLINGS", [1, 2], checks.doublings_of_an_odometer),
     (
@@ -103,7 +102,7 @@ CAPS = [
     ("dpnoise.releases.aggregates", "_REFINEMENTS", (0,), checks.refinements_of_a_quantile),
     ("dpnoise.privacy.profile", "_ROUNDS", (0, 1, 2, 5), checks.rounds_of_the_inverse),
     (
-        "dpnoise.privacy.scalar.subbotin",
+        "dpnoise.privacy.shift",
         "_STEPS",
         (0, 1),
         checks.raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpnoise.denoise.graph import Graph
-from dpnoise_papers.data.city import City, Hour, Tally
-from dpnoise_papers.data.roads import largest_component, two_core
+from dpnoise_papers.data.city import City, Hour, Tally, largest_component, two_core
 
 STEP = 0.001  # degrees between neighbouring nodes
 LATITUDE, LONGITUDE = 40.75, -73.98

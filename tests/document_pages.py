@@ -1,5 +1,6 @@
 """The documents that people read: README, guides and every page of docs/, with their examples."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -41,6 +42,14 @@ def blocks(path, language):
 def commands(path):
     """Commands of the consoles of a document, each with what it prints."""
     return [found for block in blocks(path, "console") for found in _COMMAND.findall(block)]
+
+
+def loaded(path):
+    """A program beside the pages, or of the benchmarks, as a module."""
+    spec = importlib.util.spec_from_file_location(f"{path.stem}_loaded", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def coordinates(svg):

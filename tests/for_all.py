@@ -7,6 +7,8 @@ that fail are listed. What a test changes for a while (`monkeypatch`) it changes
 import functools
 import inspect
 
+import pytest
+
 
 def for_all(names, cases):
     """Run a test for each case; `names` and `cases` as for `pytest.mark.parametrize`."""
@@ -34,3 +36,12 @@ def for_all(names, cases):
         return one
 
     return decorate
+
+
+def thinned(cases, every=2):
+    """Each second case, say, for `pytest.mark.parametrize`; the others are slow tests."""
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=marks)
+        for number, case in enumerate(cases)
+        for marks in [() if number % every == 0 else pytest.mark.slow]
+    ]

@@ -15,7 +15,6 @@ from dpnoise_papers.style import save
 
 ITEMS = {
     ("inid-2024", "figure-1a"),
-    ("inid-2024", "figure-3b"),
     ("balle-wang-2018", "figure-1a"),
     ("inid-2024", "table-1"),
 }
@@ -38,10 +37,10 @@ def run(folder):
         for table, path in zip([tables], call["outputs"], strict=True):
             write_table(table, path)
         for call in made.figure(key, "png"):
-            save(
-                resolve(call["function"])(*arguments(call)[0]),
-                Path(call["outputs"][0]).with_suffix(""),
-            )
+            path = Path(call["outputs"][0])
+            figure = resolve(call["function"])(*arguments(call)[0])
+            for ending in (".svg", ".png"):
+                save(figure, path.with_suffix(ending))
         for call in made.page(key):
             tables, claims = arguments(call)
             texts = resolve(call["function"])(*tables, **claims)

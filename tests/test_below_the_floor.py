@@ -2,7 +2,6 @@
 
 import copy
 import decimal
-import importlib.util
 import json
 import math
 import runpy
@@ -12,16 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from document_pages import ROOT, blocks, coordinates
+from document_pages import ROOT, blocks, coordinates, loaded
 from dpnoise import TruncatedLaplace, privacy_profile
 from dpnoise.noise import Staircase, staircase_gamma
 from dpnoise.optimality.floor import floor
 
 FOLDER = ROOT / "docs" / "below"
 FILES = ("mind-the-gap.json", "r1smg.json")
-_SPEC = importlib.util.spec_from_file_location("below_check", FOLDER / "check.py")
-checker = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(checker)
+checker = loaded(FOLDER / "check.py")
 RECORDS = [row for file in FILES for row in json.loads((FOLDER / file).read_text())["bounds"]]
 TESTED = pytest.mark.parametrize("row", RECORDS, ids=lambda row: f"{row['cost']} {row['epsilon']}")
 

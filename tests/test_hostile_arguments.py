@@ -46,14 +46,14 @@ from dpnoise.noise import (
     staircase_gamma,
 )
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_log_delta
-from dpnoise.privacy.odometer.concentrated import zcdp
-from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.zcdp import (
+from dpnoise.privacy.odometer.concentrated import (
     epsilon_from_zcdp,
     eta_from_dp,
     transition_cost,
     transition_for_cost,
+    zcdp,
 )
+from dpnoise.privacy.profile import log_privacy_profile
 
 SIZES = [5e-324, 1e-310, 1e-300, 1e-160, 1e-9, 1.0, 3.0, 1e9, 1e160, 1e300, 1.7e308]
 ODD = [

@@ -1,24 +1,16 @@
 """The page on the time of a calibration: its table is that of the last run of benchmarks/over_k."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-OVER_K = Path(__file__).parents[1] / "benchmarks" / "over_k"
+from document_pages import ROOT, loaded
+
+OVER_K = ROOT / "benchmarks" / "over_k"
 TABLE = pd.read_csv(OVER_K / "over_k.csv")
 
 
-def show():
-    spec = importlib.util.spec_from_file_location("show_over_k", OVER_K / "show.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_says_what_the_run_said():
-    module = show()
+    module = loaded(OVER_K / "show.py")
     page = (module.DOCS / "peers.md").read_text(encoding="utf-8")
     assert module.filled(page, TABLE) == page
     assert set(TABLE["function"]) == {name for names in module.PANELS.values() for name in names}

@@ -1,33 +1,25 @@
 """The page on other libraries: its table is that of the last run of benchmarks/peers."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from document_pages import ROOT, loaded
 from dpnoise import SampledGaussian, noise_multiplier
 from fuzz.sampled_references import log_lower
 from sampled_tilted import log_delta
 
-PEERS = Path(__file__).parents[1] / "benchmarks" / "peers"
-
-
-def loaded(name):
-    spec = importlib.util.spec_from_file_location(f"{name}_peers", PEERS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+PEERS = ROOT / "benchmarks" / "peers"
 
 
 def show():
-    return loaded("show")
+    return loaded(PEERS / "show.py")
 
 
 @pytest.fixture(scope="module")
 def sampled():
-    return loaded("sampled")
+    return loaded(PEERS / "sampled.py")
 
 
 def test_the_page_says_what_the_run_said():
@@ -174,7 +166,7 @@ def test_tilted_losses_are_our_account_and_no_claim_above_it_is_too_low(question
 
 @pytest.fixture(scope="module")
 def multiplier():
-    return loaded("multiplier")
+    return loaded(PEERS / "multiplier.py")
 
 
 def tables_of_multipliers():

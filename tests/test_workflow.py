@@ -42,7 +42,6 @@ flipped_huber_2023:
 RESULTS = "runs/small/results/flipped-huber-2023"
 TABLE, FIGURE = f"{RESULTS}/gain.csv", f"{RESULTS.replace('results', 'figures')}/gain.svg"
 ONE_SET, MISSING = f"{RESULTS}/table-3/diabetes.csv", f"{RESULTS}/table-3/boston.csv"
-SUMMARY = f"{RESULTS}/table-3.csv"
 PAGES = "runs/small/results/inid-2024/table-2.md"
 SETTINGS = ("config.quick.yaml", "small.yaml")
 STARTS = Starts(environment())
@@ -87,7 +86,7 @@ def runs(copy):
 
     The first one is halted meanwhile; last are the files that the second one has changed.
     """
-    output, targets = copy / "said.txt", (FIGURE, ONE_SET, PAGES, MISSING, SUMMARY)
+    output, targets = copy / "said.txt", (FIGURE, ONE_SET, PAGES, MISSING)
     _, _, _, *given = command(*targets, cores=2, files=SETTINGS)
     first = STARTS.begin(copy, given, output)
     for _ in range(600):
@@ -125,8 +124,8 @@ def test_a_second_run_in_the_same_folder_is_refused_and_changes_nothing(runs):
 def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, made):
     _, said = made
     assert planned(said) == {
-        "fetch": 8, "table": 2, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
-        "flipped_huber_2023_table_3_tasks": 2, "total": 15,
+        "fetch": 2, "table": 1, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
+        "flipped_huber_2023_table_3_tasks": 2, "total": 8,
     }  # fmt: skip
     for path in (TABLE, FIGURE, ONE_SET, PAGES):
         assert (copy / path).stat().st_size > 100
@@ -142,7 +141,6 @@ def test_a_target_without_its_data_fails_with_the_files_and_the_place_and_the_re
     code, said = made
     assert code == 1
     assert not (copy / MISSING).exists()
-    assert not (copy / SUMMARY).exists()  # which a default run makes of what there is
     log = (copy / "runs/small/logs/fetch/boston.log").read_text()
     assert "data set 'boston' is not available: cache: no file for table 'boston-housing'" in log
     assert "DatasetUnavailable" in said  # the log of a job that fails is shown

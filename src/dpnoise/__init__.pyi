@@ -41,13 +41,13 @@ from .sensitivity.balls import L1 as L1
 from .sensitivity.balls import L2 as L2
 from .sensitivity.balls import Box as Box
 from .sensitivity.balls import LInf as LInf
+from .sensitivity.balls import as_sensitivity as as_sensitivity
 from .sensitivity.contributions import from_frame as from_frame
 from .sensitivity.counts import Counts as Counts
 from .sensitivity.ellipsoid import Ellipsoid as Ellipsoid
 from .sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
 from .sensitivity.product import Product as Product
 from .sensitivity.product import add_remove as add_remove
-from .sensitivity.product import as_sensitivity as as_sensitivity
 from .sensitivity.product import replace_one as replace_one
 from .sensitivity.workload import Workload as Workload
 

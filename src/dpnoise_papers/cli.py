@@ -69,8 +69,6 @@ def config() -> None:
     """Config files."""
 
 
-_cache = click.option("--cache", default="data/raw", help="Folder of downloads.")
-_mirror = click.option("--mirror", help="Folder of further copies.  [$DPNOISE_DATA_MIRROR]")
 _registry = click.option("--registry", help="Of data sets.  [data/registry.yaml]")
 _names = click.argument("names", nargs=-1, metavar="[NAME]...")
 _over = click.argument("files", nargs=-1, metavar="[FILE]...")  # config files over config.yaml
@@ -98,8 +96,8 @@ def data_list(registry: str | None) -> int:
 @data.command("fetch")
 @_names
 @click.option("--all", "every", is_flag=True, help="Every set.")
-@_cache
-@_mirror
+@click.option("--cache", default="data/raw", help="Folder of downloads.")
+@click.option("--mirror", help="Folder of further copies.  [$DPNOISE_DATA_MIRROR]")
 @click.option("--offline", is_flag=True, help="Do not ask official addresses.")
 @click.option(
     "--source",
@@ -138,26 +136,6 @@ def data_fetch(names: tuple[str, ...], *, every: bool, **where: Any) -> int:  # 
             for reason in read.refused:
                 print(f"{PROGRAM}: refused: {reason}", file=sys.stderr)
     return _fail("\n".join(missing), UNAVAILABLE) if missing else OK
-
-
-@data.command("count-trips")
-@click.argument("folder")
-@_cache
-@_mirror
-@click.option("--registry", help="Of cities.  [data/cities.yaml]")
-def data_count_trips(folder: str, mirror: str | None, **where: str | None) -> int:
-    """Write the tables of Manhattan's counts into a folder, made of single trips."""
-    from dpnoise_papers.data.city import write_counts
-    from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.sets import DatasetUnavailable
-
-    check_mirror(mirror)
-    try:
-        for path in write_counts(folder, mirror=mirror, offline=True, **where):
-            print(path)
-    except DatasetUnavailable as error:
-        return _fail(str(error), UNAVAILABLE)
-    return OK
 
 
 @data.command("add")

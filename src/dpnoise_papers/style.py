@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -42,6 +41,7 @@ from dpnoise_papers.result_files import write_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import numpy as np
     from matplotlib.artist import Artist
     from matplotlib.axis import Axis
     from matplotlib.legend import Legend
@@ -199,12 +199,6 @@ def log_ticks(axis: Axis) -> None:
     if max(abs(math.log10(low)), abs(math.log10(high))) < 6:
         axis.set_major_formatter(PLAIN)
     axis.set_minor_formatter(NullFormatter())
-
-
-def cell_edges(centres: np.ndarray) -> np.ndarray:
-    """Edges of cells around the points of an even grid."""
-    inner = 0.5 * (centres[1:] + centres[:-1])
-    return np.concatenate([[2 * centres[0] - inner[0]], inner, [2 * centres[-1] - inner[-1]]])
 
 
 def power_of_ten(value: float) -> str:

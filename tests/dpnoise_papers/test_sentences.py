@@ -10,7 +10,7 @@ from dpnoise_papers.claims.findings import read_snapshot
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import REFERENCE
 from dpnoise_papers.item import papers
-from dpnoise_papers.review.documents import read_choices, read_findings
+from dpnoise_papers.review.documents import read_findings
 
 ROOT = Path(__file__).parents[2]
 MOST = 30
@@ -43,9 +43,6 @@ def _all_texts():
             yield f"assumption of {claim.id}", line
     for finding in read_findings(ROOT / "published" / "findings.yaml"):
         yield finding.title, finding.text
-    for choice in read_choices((ROOT / "docs" / "choices.md").read_text(encoding="utf-8")):
-        for header, cell in choice.cells:
-            yield f"choices of {choice.paper}, {header}", cell
     for paper in papers():
         for item in paper.items:
             yield f"caption of {paper.id} {item.id}", item.caption

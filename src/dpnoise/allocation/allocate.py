@@ -29,30 +29,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._validation import MINIMUM_DELTA, Problems, floats, is_integer
-from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
-from dpnoise.allocation.search import (
+from dpnoise.allocation.scales import (
     MAXIMUM_POWER,
+    SCHEMES,
     GroupedRequest,
     Groups,
     absolute_moment,
+    closed_form_scales,
     exact_scales,
     make_groups,
     tail_slope,
 )
-from dpnoise.calibration.integers import CLOSE, smallest_scale
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
-from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.gaussian import gaussian_sigma
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.privacy.second import MAXIMUM_COORDINATES, Account, require_agreement, second_account
-from dpnoise.privacy.vector import VectorProfile, profile_of_shares
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.vector import Shares
 
 _MINIMUM, _MAXIMUM = 1e-100, 1e100  # of positive sensitivities, weights and budgets
@@ -64,12 +60,6 @@ _MAXIMUM_COMPOSITIONS = 10**9
 _MINIMUM_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
 _MAX_SUMMED, _MAX_CHECKED_GROUPS, _MAX_KINDS = 10**6, 3, 256  # of the second account
 _ROUNDING = 1e-12
-_INTEGERS: dict[str, type[DiscreteGaussian | DiscreteLaplace]] = {
-    "discrete-gaussian": DiscreteGaussian,
-    "discrete-laplace": DiscreteLaplace,
-}
-_MOST_DIFFERENT = 64  # of a search
-_FACTORS = 0.1, 100.0  # over the scales of continuous noise
 
 
 class _AllocationRequest(NamedTuple):
@@ -107,12 +97,10 @@ def allocate(
     sensitivities : array_like of float, shape (K,)
         lambda_i, in the units of the coordinates: 0, or from 1e-100 to 1e100. A coordinate of
         sensitivity 0 gets scale 0, no noise, and does not count in K.
-    noise : {"gaussian", "laplace"}, Noise or sequence of Noise, or one of the names below
-        A scale is the sigma of Gaussian noise, the beta of Laplace noise. "discrete-gaussian" and
-        "discrete-laplace" are for integers, and so are their sensitivities; the proportions are
-        those of continuous noise. With other noise, for
+    noise : {"gaussian", "laplace"}, Noise or sequence of Noise
+        A scale is the sigma of Gaussian noise, the beta of Laplace noise. With other noise, for
         all coordinates or one for each, coordinate i gets `noise_i.scaled(scale_i)`; it must be
-        log-concave with unbounded support.
+        log-concave with unbounded support. For integers, `best(..., integer=True)`.
     scheme : {"optimal", "spr", "iid"}
         "optimal": minimum of sum_i w_i E|T_i|^p of the noise T_i. "spr" (scale, perturb, rescale,
         Definition 5): scales proportional to lambda_i. "iid": equal scales.
@@ -163,20 +151,6 @@ def allocate(
     >>> allocate([1.0, 4.0], epsilon=1.0, delta=1e-6).round(3)
     array([ 9.447, 18.893])
     """
-    if isinstance(noise, str) and noise in _INTEGERS:
-        _check_integers(sensitivities, noise)
-        smooth = allocate(
-            sensitivities,
-            noise=noise.removeprefix("discrete-"),
-            scheme=scheme,
-            epsilon=epsilon,
-            delta=delta,
-            p=p,
-            weights=weights,
-            compositions=compositions,
-        )
-        sizes = np.asarray(sensitivities, dtype=float)
-        return _integer_scales(noise, sizes, smooth, (epsilon, delta), compositions)
     problems = Problems("allocation")
     lambdas = _read_lambdas(problems, sensitivities)
     noises = _read_noise(problems, noise, lambdas.size or None)
@@ -220,10 +194,7 @@ def allocate(
 
 def _read_noise(problems: Problems, noise: Any, size: int | None) -> list[Noise]:  # noqa: ANN401
     """The noise of all coordinates, or of each; what is wrong with it is recorded."""
-    expected = (
-        "'gaussian', 'laplace', 'discrete-gaussian', 'discrete-laplace', log-concave noise or a"
-        " sequence of it"
-    )
+    expected = "'gaussian', 'laplace', log-concave noise or a sequence of it"
     if isinstance(noise, str):
         problems.require(noise in _NAMES, "noise", expected, noise)
         return [_NAMES.get(noise, Gaussian(1.0))]
@@ -412,50 +383,3 @@ def _counted(noises: list[Noise], ratios: Array, compositions: int) -> Shares:
         if len(shares) > _MAX_CHECKED_GROUPS:
             return {}
     return shares
-
-
-def _check_integers(sensitivities: ArrayLike, noise: str) -> None:
-    """Refuse sensitivities that are no integers; what else may be wrong is left to others."""
-    sizes = np.asarray(sensitivities)
-    if sizes.dtype.kind not in "iuf":
-        return
-    bad = sizes[~whole_shift(sizes.astype(float)) & np.isfinite(sizes)].ravel()
-    problems = Problems("allocation")
-    problems.require(not bad.size, f"sensitivities with {noise}", WHOLE, bad[:3].tolist())
-    problems.raise_if_any()
-
-
-def _integer_scales(
-    noise: str, lambdas: Array, scales: Array, budget: tuple[float, float], compositions: int
-) -> Array:
-    """The scales of discrete noise from those of continuous noise; 0 stays 0.
-
-    `budget` is (epsilon, delta). A ValueError is raised if there are too many different
-    coordinates or scales are out of range, a RuntimeError if no factor keeps the budget.
-    """
-    kind, (epsilon, delta) = _INTEGERS[noise], budget
-    some = lambdas > 0.0
-    if not some.any():
-        return scales
-    if delta == 0.0:
-        scales = np.where(some, np.maximum(scales, MIN_BETA), 0.0)
-        kind(float(scales.max()))  # refuses what is out of range
-        return scales
-    pairs, counts = np.unique(np.stack([lambdas[some], scales[some]]), axis=1, return_counts=True)
-    problems = Problems("allocation of noise on the integers")
-    expected = f"at most {_MOST_DIFFERENT}"
-    name = "different pairs of sensitivity and scale"
-    problems.require(len(counts) <= _MOST_DIFFERENT, name, expected, len(counts))
-    problems.raise_if_any()
-
-    def profile(factor: float) -> VectorProfile:
-        shares: Shares = {}
-        for (size, scale), count in zip(pairs.T, counts, strict=True):
-            one: IntegerNoise = kind(float(factor * scale))
-            shares[one, float(size)] = int(count) * compositions
-        return profile_of_shares(shares, np.asarray(epsilon))
-
-    factor = smallest_scale(profile, _FACTORS, 1.0, delta, CLOSE[1])
-    if math.isinf(factor):
-        raise RuntimeError(f"allocation: no scales of {noise} noise were found for {budget!r}")
-    return factor * scales

@@ -33,7 +33,7 @@ from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.vector import profile_of_shares
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import is_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -269,7 +269,7 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> ProfileClai
 def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Deltas:
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
     size: Any = sensitivity
-    if isinstance(sensitivity, Sensitivity) and sensitivity.dimension == noise.dimension:
+    if is_set(sensitivity) and sensitivity.dimension == noise.dimension:
         size = as_double_above(noise.ball.largest_norm_of(sensitivity))
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0
@@ -291,10 +291,10 @@ def _counted(ledger: Ledger) -> tuple[_Deltas, float]:
 def smallest_delta(noise: Any, sensitivity: Any, epsilon: float) -> float:  # noqa: ANN401
     """A lower bound on the delta of checked noise; 0 where only an upper one is known."""
     own = getattr(noise, "ball", None)
-    if isinstance(sensitivity, Sensitivity) and sensitivity.body != own:
+    if is_set(sensitivity) and sensitivity.body != own:
         return 0.0  # the account may take more than the set
     if isinstance(noise, RadialNoise):
-        size = 1.0 if isinstance(sensitivity, Sensitivity) else float(sensitivity)
+        size = 1.0 if is_set(sensitivity) else float(sensitivity)
         return float(radial_delta_bounds(noise.scaled(1.0 / size), epsilon).lower) if size else 0.0
     if hasattr(noise, "dominating"):
         return 0.0

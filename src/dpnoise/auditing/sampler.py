@@ -25,9 +25,8 @@ from dpnoise.auditing.audit import (
 )
 from dpnoise.auditing.events import discriminating, likelihood, of_callable
 from dpnoise.joint.base import JointNoise
-from dpnoise.noise.base import Noise
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.noise.base import is_scalar
+from dpnoise.sensitivity.base import is_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -285,7 +284,7 @@ def audit_noise(
     total, rng = read_size(problems, size), read_generator(problems, seed)
     claim = noise_claim(problems, noise, sensitivity)
     problems.raise_if_any()
-    if isinstance(noise, Noise | IntegerNoise) and isinstance(sensitivity, Sensitivity):
+    if is_scalar(noise) and is_set(sensitivity):
         noise = [noise] * sensitivity.dimension
     shift = _shift(noise, sensitivity)
 
@@ -334,7 +333,7 @@ def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
     For independent noise the corner of the box; for joint noise an extreme point of its ball, from
     which symmetries lead to all others.
     """
-    if isinstance(sensitivity, Sensitivity):
+    if is_set(sensitivity):
         return sensitivity.extreme_point
     if isinstance(noise, JointNoise):
         return float(sensitivity) * noise.ball.extreme_point

@@ -17,7 +17,6 @@ from dpnoise._validation import MINIMUM_DELTA, is_integer
 from dpnoise.privacy.accounts import VECTOR, first_account, half_line_log_delta
 from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
-from dpnoise.privacy.odometer.releases import integer_ledger
 from dpnoise.privacy.second import require_agreement, second_account
 from dpnoise.privacy.vector import is_vouched
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.sensitivity.base import Sensitivity
 
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.
@@ -98,10 +96,6 @@ class Calibration:
         (`dpnoise.privacy.second`).
     budget : Target, optional
         What was asked for.
-    sensitivity : Sensitivity, optional
-        The set that was asked for, with its relation; None where a number was.
-    epsilon : float, optional
-        That of the guarantee for the set.
     """
 
     noise: Any  # Noise, or IntegerNoise: of the family that was asked for
@@ -112,34 +106,20 @@ class Calibration:
     infimum: float
     certified_by: tuple[str, ...] = ()
     budget: Target | None = field(default=None, repr=False, compare=False)
-    sensitivity: Sensitivity | None = field(default=None, repr=False, compare=False)
-    epsilon: float | None = field(default=None, repr=False, compare=False)
+
+    # `release` states the promise of a number by `budget`, and results for a set by these.
+    sensitivity = epsilon = promise = None
 
     @property
     def dimension(self) -> int | None:
         """The number of coordinates that the guarantee is for; None if it is not known."""
-        if self.sensitivity is not None:
-            return self.sensitivity.dimension
         return None if self.budget is None else int(self.budget.dimension)
-
-    @property
-    def promise(self) -> str | None:
-        """The guarantee in one sentence, for a set; None where a number was asked for."""
-        if self.sensitivity is None or self.epsilon is None:
-            return None
-        return self.sensitivity.promise(self.epsilon, self.delta)
 
     def spending(self) -> Ledger:
         """What one release costs a `Budget`: all its coordinates, and the guarantee certified.
 
         A ValueError is raised if it is not known what was asked for.
         """
-        ball = self.sensitivity
-        if ball is not None and self.epsilon is not None:
-            found = integer_ledger([self.noise] * ball.dimension, ball)
-            found = found or guaranteed(self.epsilon, self.delta)
-            one = stated(self.epsilon, self.delta)
-            return replace(found, relation=ball.relation, stated=one)
         if self.budget is None:
             message = "budget: noise: expected the result of `calibrate`, got one without `budget`"
             raise ValueError(message)

@@ -10,7 +10,7 @@ and enlarged if need be, in `dpnoise.calibration.budget`, and checked by another
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,6 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import integers, published, scalar, search
 from dpnoise.calibration.budget import Calibration, Target, check_budget, cross_checked
-from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.published import (
     BOX,
     RESOLUTION,
@@ -41,14 +40,12 @@ from dpnoise.noise.integers import (
     IntegerNoise,
 )
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.privacy.integer_points import read_parts
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.privacy.shift import WHOLE, whole_shift
+from dpnoise.sensitivity.base import is_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise.calibration.integers import NoiseOn
     from dpnoise.calibration.published import Box, GridFamily
     from dpnoise.calibration.scalar import ShapeFamily
     from dpnoise.calibration.search import VectorFamily
@@ -62,7 +59,7 @@ def calibrate(
     *,
     epsilon: float,
     delta: float = 0.0,
-    sensitivity: float | Sensitivity = 1.0,
+    sensitivity: float = 1.0,
     dimension: int = 1,
     method: str = "exact",
     box: Box | None = None,
@@ -85,13 +82,11 @@ def calibrate(
         delta = 0 only families with a bounded privacy loss can be calibrated: Laplace and
         staircase (discrete or not), Huber, Subbotin (which then is Laplace). In several
         coordinates a delta above 1 - 1e-6 counts as that, unless the noise is Gaussian.
-    sensitivity : float or Sensitivity
+    sensitivity : float
         In the units of the query, from 1e-100 to 1e100; for noise on the integers an integer. For
-        noise on the integers also a set with whole-number sizes, whose integer points are what
-        counts (docs/integers.md); `best` finds other noise for a set.
+        a set `best` finds noise, with `integer=True` on the integers.
     dimension : int
         K, at least 1, with delta > 0 at most 1e8; for Subbotin noise with delta > 0 it must be 1.
-        Beside a set 1, or that of the set.
     method : {"exact", "grid", "sufficient"}
         "exact": the least variance found under the exact privacy profile, with a certificate
         proved to be near the minimum. "grid" (flipped Huber and offset symmetric Gaussian
@@ -108,8 +103,7 @@ def calibrate(
     Returns
     -------
     Calibration
-        With attributes noise, delta, variance, method, attained, infimum and certified_by; for a
-        set also sensitivity, epsilon and promise.
+        With attributes noise, delta, variance, method, attained, infimum and certified_by.
 
     Raises
     ------
@@ -151,18 +145,14 @@ def calibrate(
     True
     >>> found.certified_by
     ('vector profile', 'lattice')
-    >>> from dpnoise import AtMost
-    >>> visits = AtMost(3, of=12, relation="add-remove")
-    >>> calibrate("discrete-laplace", epsilon=1.0, sensitivity=visits).noise
-    DiscreteLaplace(beta=3.0)
     """
-    if isinstance(sensitivity, Sensitivity):
-        refused: dict[str, object] = {"box": box, "resolution": resolution}
-        refused["method"] = None if method == "exact" else method
-        return _for_set(family, (epsilon, delta), sensitivity, dimension, refused)
     problems = Problems("calibration")
     known = read_family(problems, family)
     named, name = not problems.found, method if isinstance(method, str) else ""
+    if is_set(sensitivity):
+        expected = "a number (best and calibrate_joint find noise for a set)"
+        problems.add(f"sensitivity: expected {expected}, got {sensitivity!r}")
+        sensitivity = 1.0
     check_budget(problems, epsilon, delta, sensitivity, dimension)
     if named:
         good = not problems.found
@@ -210,48 +200,6 @@ def _found(
     return calibrator.exact(budget)
 
 
-def _for_set(
-    family: str | Kind,
-    asked: tuple[float, float],
-    ball: Sensitivity,
-    dimension: int,
-    refused: dict[str, object],
-) -> Calibration:
-    """Noise on the integers for the integer points of a set; arguments as for `calibrate`.
-
-    `asked` is (epsilon, delta), and `refused` is what must be None beside a set.
-    """
-    epsilon, delta = asked
-    problems = Problems("calibration")
-    known = read_family(problems, family)
-    named = not problems.found
-    check_budget(problems, epsilon, delta, 1.0, 1)
-    fits = is_integer(dimension) and dimension in (1, ball.dimension)
-    expected = f"none beside a set, or its own, {ball.dimension}"
-    problems.require(fits, "dimension", expected, dimension)
-    for name, value in refused.items():
-        problems.require(value is None, name, "none beside a set", value)
-    integer = issubclass(known.kind, IntegerNoise)
-    if named and not integer:
-        names = ", ".join(INTEGER_FAMILIES)
-        problems.add(
-            f"sensitivity: expected a number for {known.name} noise (best and calibrate_joint find "
-            f"noise for a set, calibrate that of {names}), got {ball!r}"
-        )
-    parts = read_parts(problems, ball) if named and integer else []
-    problems.raise_if_any()
-    at_once = sum(part.at_once for part in parts)
-    size = float(ball.box[0]) if ball.dimension == 1 else 1.0
-    budget = Target(float(epsilon), float(delta), size, at_once)
-    check_request(problems, known, budget, "exact")
-    problems.raise_if_any()
-    if ball.dimension == 1:
-        found = cross_checked(_found(known, budget, "exact", BOX, RESOLUTION), budget)
-        return replace(found, sensitivity=ball, epsilon=budget.epsilon)
-    assert known.calibrator.on_set is not None  # noqa: S101  (of noise on the integers)
-    return on_set(known.calibrator.on_set, ball, parts, budget)
-
-
 class Calibrator(NamedTuple):
     """How a family is calibrated, for delta > 0 and for delta = 0 (None: its loss is unbounded)."""
 
@@ -261,7 +209,6 @@ class Calibrator(NamedTuple):
     shares: tuple[float, float] | None = None  # range of epsilon / K, of staircases
     scalar_only: bool = False  # whether delta > 0 is for one coordinate only
     grid: GridFamily | None = None  # of the method "grid"
-    on_set: NoiseOn | None = None  # of noise on the integers, for a set
 
 
 def _searched(
@@ -298,15 +245,12 @@ _CALIBRATORS: dict[Kind, Calibrator] = {
         scalar_only=True,
     ),
     Huber: Calibrator(partial(vector_optimum, search.huber), scalar.pure_huber),
-    DiscreteGaussian: Calibrator(integers.discrete_gaussian, on_set=integers.gaussian_on),
-    DiscreteLaplace: Calibrator(
-        integers.discrete_laplace, integers.pure_discrete_laplace, on_set=integers.laplace_on
-    ),
+    DiscreteGaussian: Calibrator(integers.discrete_gaussian),
+    DiscreteLaplace: Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
     DiscreteStaircase: Calibrator(
         integers.discrete_staircase,
         integers.pure_discrete_staircase,
         shares=(staircase_limits.MIN_EPSILON, staircase_limits.MAX_EPSILON),
-        on_set=integers.staircase_for_steps,
     ),
 }
 # Smaller budgets need noise beyond the range of `vector_profile`.

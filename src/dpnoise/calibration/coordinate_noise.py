@@ -21,9 +21,13 @@ from dpnoise._validation import MINIMUM_DELTA, Problems, floats, is_integer
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.grafted import FlippedHuber, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise.privacy.odometer.concentrated import zcdp
+from dpnoise.privacy.odometer.concentrated import (
+    epsilon_from_zcdp,
+    eta_from_dp,
+    transition_for_cost,
+    zcdp,
+)
 from dpnoise.privacy.odometer.ledger import Ledger, stated
-from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, transition_for_cost
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

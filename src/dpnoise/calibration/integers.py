@@ -33,7 +33,6 @@ from dpnoise.calibration import scalar
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.search import laplace
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
-from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.integers import (
     MAX_BETA,
     MAX_EPSILON,
@@ -48,7 +47,6 @@ from dpnoise.noise.integers import (
     best_r,
 )
 from dpnoise.privacy.accounts import equal_share, event_log_delta, first_account
-from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.privacy.integer_sets import (
     concentrated_log_delta,
     concentration,
@@ -65,8 +63,7 @@ if TYPE_CHECKING:
 
     from dpnoise.calibration.budget import Target
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.integer_points import IntegerPart, Sizes
-    from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.privacy.integer_sets import IntegerPart, Sizes
 
     NoiseOn = Callable[[Sequence[IntegerPart], float, float], IntegerNoise]  # epsilon and delta
     NoiseAt = Callable[[float], Sequence[IntegerNoise]]  # of each part, by a scale
@@ -280,75 +277,19 @@ def certified_on_parts(
     return found.upper, (found.account, second.name)
 
 
-def on_set(
-    search: NoiseOn, ball: Sensitivity, parts: Sequence[IntegerPart], goal: Target
-) -> Calibration:
-    """Noise of one distribution for all coordinates of a set, of minimum variance.
-
-    `goal` has epsilon and delta; of its sensitivity the set is the whole. ValueError if the family
-    has none for such a budget.
-    """
-    noise = search(parts, goal.epsilon, goal.delta)
-    delta, names = certified_on_parts([noise] * len(parts), parts, goal.epsilon, goal.delta)
-    variance = noise.var()
-    return Calibration(
-        noise, delta, variance, "exact", True, variance, names, None, ball, goal.epsilon
-    )
-
-
-def laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:
-    """Discrete Laplace noise by the largest l1 norm of an integer point, or with delta used."""
-    total = sum(part.steps() for part in parts)
-    pure = math.inf
-    if epsilon > 0.0:
-        exact = Fraction(total) / Fraction(epsilon)
-        pure = max(as_double_above(exact), MIN_BETA)
-    if delta == 0.0:
-        return DiscreteLaplace(pure)
-    start = min(pure, max(total / max(epsilon, delta), MIN_BETA), MAX_BETA)
-
-    def at(beta: float) -> list[IntegerNoise]:
-        return [DiscreteLaplace(beta)] * len(parts)
-
-    scale = scale_for_points(at, parts, (epsilon, delta), (MIN_BETA, MAX_BETA), start)
-    return DiscreteLaplace(min(scale, pure))
-
-
-def gaussian_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteGaussian:
-    """Discrete Gaussian noise, sought from the continuous sigma."""
-    squares = sum(part.squares for part in parts)
-    start = float(gaussian_sigma(epsilon, delta)) * math.sqrt(squares)
-
-    def at(sigma: float) -> list[IntegerNoise]:
-        return [DiscreteGaussian(sigma)] * len(parts)
-
-    limits = MIN_SIGMA, MAX_SIGMA
-    scale = scale_for_points(at, parts, (epsilon, delta), limits, start)
-    if scale == math.inf:
-        message = (
-            f"calibration: no DiscreteGaussian noise up to a scale of {MAX_SIGMA:g} was found for "
-            f"epsilon = {epsilon!r}, delta = {delta!r}"
-        )
-        raise RuntimeError(message)
-    return DiscreteGaussian(scale)
-
-
-def staircase_for_steps(
-    parts: Sequence[IntegerPart], epsilon: float, delta: float = 0.0
-) -> DiscreteStaircase:
-    """Discrete staircase noise with an equal share of epsilon for each step; delta is not used.
+def staircase_for_steps(part: IntegerPart, epsilon: float) -> DiscreteStaircase:
+    """Discrete staircase noise for a part of a set, with an equal share of epsilon for each step.
 
     Steps as wide as a change are few and long, narrow ones many and short.
     """
-    del delta
-    top = max(part.largest for part in parts)
+    top = part.largest
     if top > MAX_SENSITIVITY:
         message = f"discrete staircase: expected changes of at most {MAX_SENSITIVITY}, got {top}"
         raise ValueError(message)
     widths = sorted({min(top, round(1.25**k)) for k in range(_WIDTHS)} | {top})
     found = []
     for width in widths:
-        share = equal_share(epsilon, sum(part.steps(width) for part in parts))
+        share = equal_share(epsilon, part.steps(width))
         if MIN_EPSILON <= share <= MAX_EPSILON:
             found.append(DiscreteStaircase(share, width, best_r(share, width)))
     if not found:

@@ -40,8 +40,8 @@ from dpnoise.privacy.accounts import Bounds, bounds, dimension_of, supports
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.sensitivity.base import IN_SET, Sensitivity, joined, require_relation
-from dpnoise.sensitivity.product import as_sensitivity
+from dpnoise.sensitivity.balls import as_sensitivity
+from dpnoise.sensitivity.base import IN_SET, Sensitivity, is_set, joined, require_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,7 +246,7 @@ def _read(problems: Problems, content: dict[str, Any]) -> dict[str, Any]:
     }
     check_claim(problems, **{name: found[name] for name in _CLAIM})
     ball, K = found["sensitivity"], content.get("dimension")
-    if isinstance(ball, Sensitivity):
+    if is_set(ball):
         same = is_integer(K) and ball.dimension == K
         problems.require(same, "dimension", f"{ball.dimension}, that of the sensitivity", K)
     problems.raise_if_any(CertificateError)
@@ -279,7 +279,7 @@ def check_claim(
     upper: Fraction | None = None,
 ) -> None:
     """What is wrong with a claim is recorded; None is a part that was not understood."""
-    if require_relation(problems, relation, IN_SET) and isinstance(sensitivity, Sensitivity):
+    if require_relation(problems, relation, IN_SET) and is_set(sensitivity):
         try:
             sensitivity.stating(relation)  # type: ignore[arg-type]  # a name, as was checked
         except ValueError as error:
@@ -289,10 +289,10 @@ def check_claim(
         problems.add(f"epsilon: expected a double, got {epsilon}")
     if lower is not None and upper is not None and not 0 <= lower <= upper <= 1:
         problems.add(f"delta: expected 0 <= lower <= upper <= 1, got {lower} and {upper}")
-    known = is_known(noise) and not isinstance(noise, Sensitivity)
+    known = is_known(noise) and not is_set(noise)
     if noise is not None and not known:
         problems.add(f"noise: expected noise of this package, or a tuple of it, got {noise!r}")
-    elif noise is not None and isinstance(sensitivity, Sensitivity):
+    elif noise is not None and is_set(sensitivity):
         expected = f"for {sensitivity.dimension} coordinates, as the sensitivity has"
         problems.require(supports(noise, sensitivity), "noise", expected, dimension_of(noise))
 
@@ -317,10 +317,8 @@ def _claim_of(found: Any) -> WantedBounds | None:  # noqa: ANN401
         return WantedBounds(found.noise, found.sensitivity, found.epsilon, found.delta)
     if isinstance(found, Calibration) and found.budget is not None:
         budget = found.budget
-        ball = found.sensitivity or as_sensitivity(budget.sensitivity, budget.dimension)
+        ball = as_sensitivity(budget.sensitivity, budget.dimension)
         return WantedBounds(found.noise, ball, budget.epsilon, budget.delta)
-    if isinstance(found, Calibration) and found.sensitivity is not None:
-        return WantedBounds(found.noise, found.sensitivity, found.epsilon, found.delta)
     return None
 
 

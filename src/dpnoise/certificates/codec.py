@@ -32,13 +32,13 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.mechanisms.summed import SummedNoise
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.families import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.accounts import dimension_of
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, is_set
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid, TiltedEllipsoid
 from dpnoise.sensitivity.product import Product
@@ -100,7 +100,7 @@ def _is_made_by(kind: Any, value: object) -> bool:  # noqa: ANN401
 def is_known(value: object) -> bool:
     """Whether a noise or a set can be written."""
     if isinstance(value, tuple):
-        return len(value) > 0 and all(isinstance(one, Noise | IntegerNoise) for one in value)
+        return len(value) > 0 and all(is_scalar(one) for one in value)
     if isinstance(value, BlockNoise):
         return all(is_known(noise) for _, noise in value.blocks)
     if isinstance(value, SummedNoise):
@@ -139,9 +139,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401, PLR0911  (a return for each kind)
         names = _STATED.get(kind) or _names({**_families(), **SETS}[kind])
         named = {name: getattr(value, name) for name in names}
         return {"kind": kind, **{k: _rows(x) if k == "W" else plain(x) for k, x in named.items()}}
-    if isinstance(value, Sensitivity):
+    if is_set(value):
         message = f"certificate: expected a set of kind {', '.join(SETS)}, got {value!r}"
-        raise ValueError(message)  # noqa: TRY004  (a set, but not one that a file can state)
+        raise ValueError(message)
     return value if isinstance(value, bool) or is_integer(value) else text_of(value)
 
 
@@ -188,7 +188,10 @@ def set_of(data: Any) -> Sensitivity:  # noqa: ANN401
         _require_keys(data, {"W", "cells"})
         cells: Any = set_of(data["cells"])
         _expect(isinstance(cells, Counts), "expected counts as the cells of a workload", cells)
-        return Workload.of_cells(_sparse(data["W"]), cells)
+        people = {"exactly": cells.exactly, "relation": cells.relation}
+        found = Workload(_sparse(data["W"]), at_most=cells.m, **people)
+        _expect(found.cells == cells, f"expected {found.cells!r}, as many as W has columns", cells)
+        return found
     return _built(SETS[kind], data)
 
 
@@ -218,7 +221,7 @@ def noise_of(data: Any) -> Any:  # noqa: ANN401
 def _number_noise(data: Any) -> Any:  # noqa: ANN401  (of real numbers or integers)
     """Noise of one number."""
     noise = noise_of(data)
-    _expect(isinstance(noise, Noise | IntegerNoise), "expected noise of one number", data)
+    _expect(is_scalar(noise), "expected noise of one number", data)
     return noise
 
 

@@ -41,7 +41,7 @@ _request_options = options.together(
 def _read(given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]]:
     """The set and the other arguments of `best` and `compare`; ValueError names every problem."""
     from dpnoise.mechanisms.repeated import read_accuracy
-    from dpnoise.privacy.integer_points import read_parts
+    from dpnoise.privacy.integer_sets import read_parts
 
     ball, found = options.read_sensitivity(given), problems()
     within = given.get("within")

@@ -52,7 +52,7 @@ _OWN = (  # families with a method of their own, of `best` and `compare`
 )
 METHOD_FAMILIES = (*_OWN, *(name for name in _CONTINUOUS if name not in _OWN))
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
-ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
+ALLOCATED = ("gaussian", "laplace")
 SCHEMES = ("optimal", "spr", "iid")
 METHODS = ("exact", "grid", "sufficient")
 RELATIONS = ("add-remove", "replace-one")
@@ -273,9 +273,8 @@ def read_sensitivity(given: dict[str, Any], rows: int | None = None) -> Any:  # 
 def _set(kind: str, given: dict[str, Any]) -> Sensitivity:
     """The sensitivity set of one kind; ValueError if something is out of range."""
     from dpnoise.sensitivity.at_most import AtMost
-    from dpnoise.sensitivity.balls import L1, L2, LInf
+    from dpnoise.sensitivity.balls import L1, L2, LInf, as_sensitivity
     from dpnoise.sensitivity.counts import Counts
-    from dpnoise.sensitivity.product import as_sensitivity
 
     relation = given["relation"] if given["relation"] in RELATIONS else None
     value, of, each = given[kind], given["of"], 1.0 if given["each"] is None else given["each"]

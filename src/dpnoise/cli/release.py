@@ -74,7 +74,7 @@ def release(file: str, **given: Any) -> None:  # noqa: ANN401
     unread = options.RELATIONS[0] if ledger and budget is None else None  # the ledger has it
     options.read_budget(given["epsilon"], given["delta"], given["relation"] or unread)
     if integer or (integer is None and ball is not None and ball.is_whole):
-        from dpnoise.privacy.integer_points import read_parts
+        from dpnoise.privacy.integer_sets import read_parts
 
         if ball is not None:
             read_parts(wrong, ball)
@@ -187,7 +187,7 @@ def open_budget(path: str) -> Any:  # noqa: ANN401
     try:
         return Budget.open(path)
     except (ValueError, RuntimeError) as error:
-        return problems().add(f"{shown(path)}: {error}")
+        return problems().add(str(error))  # which names the file
 
 
 def state_of(budget: Budget) -> str:

@@ -14,10 +14,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, floats
+from dpnoise.denoise.shrinkage import LARGEST
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from dpnoise._types import Array
 
 _MAXIMUM_NODES = 2**31 - 1  # the compiled parts count in 32 bits
 
@@ -151,3 +154,20 @@ def _pairs(problems: Problems, edges: ArrayLike) -> NDArray[np.int64]:
     else:
         return array.astype(np.int64)
     return np.empty((0, 2), dtype=np.int64)
+
+
+def node_values(problems: Problems, nodes: int, y: ArrayLike) -> Array:
+    """Signals on a graph: one number for each node along the last axis."""
+    array = floats(problems, "y", y, low=-LARGEST, high=LARGEST)
+    fits = array.ndim > 0 and array.shape[-1] == nodes
+    if not fits:
+        problems.add(f"y: expected one number for each of {nodes} nodes, got shape {array.shape}")
+    return array
+
+
+def node_signal(problems: Problems, nodes: int, y: ArrayLike) -> Array:
+    """One signal on a graph, shape (nodes,)."""
+    array = node_values(problems, nodes, y)
+    if array.ndim > 1:
+        problems.add(f"y: expected shape ({nodes},), got {array.shape}")
+    return array

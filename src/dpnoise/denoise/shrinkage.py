@@ -14,15 +14,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems, floats
-from dpnoise.denoise._checks import LARGEST, check_dimension, standard_deviation, vectors
+from dpnoise._validation import Problems, floats, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
 
+LARGEST = 1e100  # of a datum or sigma, so that its square has a double
 _MINIMUM_RATIO = 1e-150  # of |y| to sigma, so that the square of its inverse has a double
+
+
+def vectors(problems: Problems, y: ArrayLike, minimum_dimension: int = 1) -> Array:
+    """Vectors along the last axis, of at least `minimum_dimension` numbers each."""
+    array = floats(problems, "y", y, low=-LARGEST, high=LARGEST)
+    d = array.shape[-1] if array.ndim else 0
+    if d < minimum_dimension:
+        problems.add(f"y: expected dimension d >= {minimum_dimension}, got shape {array.shape}")
+    return array
+
+
+def standard_deviation(problems: Problems, sigma: float) -> float:
+    """Positive standard deviation of the noise; NaN where it is refused."""
+    good = problems.number("sigma", sigma, low=0.0, high=LARGEST, open_low=True)
+    return float(sigma) if good else math.nan
+
+
+def check_dimension(problems: Problems, d: int, minimum: int) -> None:
+    """Record a problem unless `d` is an integer of at least `minimum`."""
+    good = is_integer(d) and d >= minimum
+    problems.require(good, "d", f"an integer of at least {minimum}", d)
 
 
 def james_stein(y: ArrayLike, sigma: float, *, positive_part: bool = False) -> Array:

@@ -37,8 +37,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from dpnoise._validation import Problems
-from dpnoise.denoise._checks import LARGEST, check_order, node_signal, standard_deviation
+from dpnoise._validation import Problems, is_integer
+from dpnoise.denoise.graph import node_signal
+from dpnoise.denoise.shrinkage import LARGEST, standard_deviation
 from dpnoise.denoise.trend_solver import Optimum, TrendProgram, objective, relative_gap, solve
 
 if TYPE_CHECKING:
@@ -101,10 +102,15 @@ class TrendFit:
         return self.residual + sigma * sigma * excess
 
 
+def _check_order(problems: Problems, order: int) -> None:
+    """Record a problem unless the order of trend filtering is 0, 1 or 2."""
+    problems.require(is_integer(order) and order in (0, 1, 2), "order", "0, 1 or 2", order)
+
+
 def difference_operator(graph: Graph, order: int) -> sparse.csr_array:
     """Difference operator D_{order + 1}, shape (m, n) for even orders and (n, n) for order 1."""
     problems = Problems("trend filtering")
-    check_order(problems, order)
+    _check_order(problems, order)
     problems.raise_if_any()
     if order == 0:
         return graph.incidence
@@ -150,7 +156,7 @@ def trend_filter(graph: Graph, y: ArrayLike, penalty: float, *, order: int = 0) 
     problems = Problems("trend filtering")
     signal = node_signal(problems, graph.nodes, y)
     problems.number("penalty", penalty, low=0.0, high=LARGEST)
-    check_order(problems, order)
+    _check_order(problems, order)
     problems.raise_if_any()
     return Trend(graph, signal, order).fit(float(penalty))
 
@@ -266,7 +272,7 @@ def choose_by_sure(
     """
     problems = Problems("choice of penalty")
     signal = node_signal(problems, graph.nodes, y)
-    check_order(problems, order)
+    _check_order(problems, order)
     standard_deviation(problems, sigma)
     problems.raise_if_any()
     # a datum moves by (D'u)_i, at most lambda times a column sum of |D|

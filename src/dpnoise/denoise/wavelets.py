@@ -25,8 +25,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.denoise._checks import node_values
-from dpnoise.denoise.graph import Graph
+from dpnoise.denoise.graph import Graph, node_values
 from dpnoise.denoise.shrinkage import soft_threshold, universal_threshold
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from dpnoise.noise.base import largest_uniform, mean_of_largest
 from dpnoise.privacy.accounts import NOTHING, RESPONSE, Bounds, smallest
 from dpnoise.privacy.profile import response_delta
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, require_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -36,11 +36,9 @@ if TYPE_CHECKING:
     Size = int | tuple[int, ...] | None
 
 
-def check_ball(problems: Problems, ball: object) -> None:
+def check_ball(problems: Problems, ball: Any) -> None:  # noqa: ANN401  (what is no set is refused)
     """A problem is recorded unless `ball` is a sensitivity set with a volume."""
-    good = isinstance(ball, Sensitivity)
-    problems.require(good, "ball", "a sensitivity set such as Box or L2", ball)
-    if isinstance(ball, Sensitivity):
+    if require_set(problems, "ball", ball):
         problems.require(not ball.flat, "ball", f"a set with a volume ({ball.flat})", ball)
 
 
@@ -139,6 +137,10 @@ class VectorNoise(ABC):
     def dimension(self) -> int:
         """The number K of coordinates."""
         raise NotImplementedError
+
+    def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
+        """Coordinates drawn in one way, by what noise, and its scales: here all, by this noise."""
+        yield np.arange(self.dimension), self, np.ones(self.dimension)
 
     @abstractmethod
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:

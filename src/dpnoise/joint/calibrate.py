@@ -28,7 +28,7 @@ from dpnoise.joint.noise import (
 )
 from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
 from dpnoise.privacy.odometer.releases import spending_of
-from dpnoise.sensitivity.product import as_sensitivity
+from dpnoise.sensitivity.balls import as_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,10 +110,6 @@ class _JointRequest(NamedTuple):
     epsilon: float
     delta: float
 
-    def search(self) -> Search:
-        """The searches for this request."""
-        return Search(self.ball, self.epsilon, self.delta)
-
     def found(self, noise: JointNoise, lower: float, upper: float) -> JointCalibration:
         """Noise with bounds on its delta."""
         return JointCalibration(self.family, noise, self.epsilon, upper, lower, self.ball)
@@ -162,7 +158,7 @@ def _norm_staircase(request: _JointRequest) -> JointCalibration:
 def _truncated_k_norm(request: _JointRequest) -> JointCalibration:
     """Truncated K-norm noise of minimum variance, or its limit without a bound."""
     plain = _k_norm(request)
-    search = request.search()
+    search = Search(*request[1:])
     # A scale below 1 / epsilon pays only where delta allows one that is clearly smaller.
     start = 1.001 * plain.noise.scale  # type: ignore[attr-defined]  # radial
     if start * request.epsilon > 0.999:
@@ -411,7 +407,13 @@ def minimum(function: Callable[[float], float], grid: Array) -> float:
 
 
 def best_gamma(dimension: int, epsilon: float, order: int = 2) -> float:
-    """The gamma of the staircase of minimum E T^order, 2 for the variance."""
+    """The gamma of the staircase of minimum E T^order, 2 for the variance.
+
+    By Lipschitz's formula gamma moves that by a share of about 4 (1 + (2 pi / epsilon)^2)^(-n / 2)
+    with n = K + 1: where this is below 1e-12, gamma is 1/2 without a search.
+    """
+    if (dimension + 1) * math.log1p((2.0 * math.pi / epsilon) ** 2) > 2.0 * math.log(4e12):
+        return 0.5
 
     def moment(x: float) -> float:
         return staircase_layer_moment(dimension, epsilon, math.exp(x), order)

@@ -46,7 +46,7 @@ from dpnoise.privacy.accounts import (
 )
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.spherical import STEEPEST, Spherical
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, is_set
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -311,7 +311,7 @@ class NormStaircase(JointNoise):
         """Check of the parameters, stored as floats."""
         problems = Problems("staircase noise in a norm")
         check_ball(problems, self.ball)
-        known = isinstance(self.ball, Sensitivity)
+        known = is_set(self.ball)
         check_steps(problems, self.ball.active_dimension if known else 1, self.epsilon)
         problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
         problems.raise_if_any()

@@ -155,17 +155,13 @@ class DeltaBounds(NamedTuple):
     upper: float
 
 
-def is_pure(noise: Radial, epsilon: float) -> bool:
-    """Whether the loss is at most epsilon wherever both densities are positive: K-norm noise."""
-    return noise.power == 1.0 and Fraction(epsilon) * Fraction(noise.scale) >= 1
-
-
 class _Layers:
     """Distribution of v = (T / scale)^p: cells, their masses and the two arguments of g."""
 
     def __init__(self, noise: Radial, epsilon: float) -> None:
         self.noise, self.epsilon = noise, epsilon
-        self.pure = is_pure(noise, epsilon)
+        # Of K-norm noise the loss is at most epsilon wherever both densities are positive.
+        self.pure = noise.power == 1.0 and Fraction(epsilon) * Fraction(noise.scale) >= 1
         self.whole = float(special.gammainc(noise.shape, noise.edge))
         self.k = noise.shape + 1.0
         low = float(special.gammaincinv(self.k, _TAIL))

@@ -65,24 +65,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-ORDERS = ("cyclic", "random")
-ITERATES = ("last", "averaged")
-
-
-def coordinate_orders(
-    order: str, shape: tuple[int, int], random_state: np.random.Generator
-) -> NDArray[np.int64]:
-    """Coordinates that the updates take, shape (L, K) for `shape` = (passes L, coordinates K).
-
-    The "cyclic" order is 0 .. K-1 in every pass, the "random" one draws each coordinate uniformly.
-    """
-    problems = Problems("coordinate descent")
-    problems.require(order in ORDERS, "order", f"one of {', '.join(ORDERS)}", order)
-    problems.raise_if_any()
-    if order == "cyclic":
-        return np.broadcast_to(np.arange(shape[1]), shape)
-    return random_state.integers(shape[1], size=shape)
-
 
 def descend(
     problem: Problem,
@@ -92,7 +74,6 @@ def descend(
     noise: ArrayLike,
     orders: ArrayLike | None = None,
     wanted: ArrayLike | None = None,
-    iterate: str = "last",
     ends: Sequence[int] | None = None,
     threads: int = 1,
 ) -> Array:
@@ -112,8 +93,6 @@ def descend(
         The coordinate that each update takes; cyclic if left out.
     wanted : array_like of bool, shape (S, C), optional
         The combinations of step and clipping level to run, by default all.
-    iterate : {"last", "averaged"}
-        The last iterate or the mean of the iterates after each pass.
     ends : sequence of int, optional
         Rising numbers of passes, L at most: the last iterate after each of them instead of the
         final parameters. All of them together spend what L passes spend.
@@ -149,10 +128,8 @@ def descend(
     unit = np.ascontiguousarray(noise, dtype=float)
     given = None if orders is None else np.asarray(orders, dtype=np.int64)
     tried = np.ones((taus.size, levels.size), dtype=bool) if wanted is None else np.asarray(wanted)
-    _check(problem, taus, levels, unit, given, tried, iterate, threads)
     seen = np.array(unit.shape[1:2] if ends is None else ends, dtype=np.int64)
-    if ends is not None:
-        _check_ends(seen, unit.shape[1], iterate)
+    _check(problem, taus, levels, unit, given, tried, seen, threads)
     cyclic = np.arange(problem.coordinates)
     # a copy: what may not be written to is another type to the compiler
     visits = np.array(np.broadcast_to(cyclic if given is None else given, unit.shape), order="C")
@@ -163,23 +140,14 @@ def descend(
     shape = len(unit), len(taus), len(levels), 1, len(seen), problem.coordinates
     out = np.full(shape, np.nan)
 
+    data = LOSSES.index(problem.loss), problem.size, problem.columns, start, taus, levels, tried
+    constants = problem.smoothness, PENALTIES.index(problem.penalty), problem.strengths, seen
+
     def one(repetition: int) -> None:
         # a repetition is one unit of work, so that its result cannot depend on `threads`
         part = slice(repetition, repetition + 1)
-        run(
-            *(
-                LOSSES.index(problem.loss),
-                problem.size,
-                problem.columns,
-                start,
-                taus,
-                levels,
-                tried,
-            ),
-            *(unit[part], visits[part], problem.smoothness, PENALTIES.index(problem.penalty)),
-            *(problem.strengths, iterate == "averaged", seen, zeros(start.shape)),
-            *(zeros(start.shape[1:]), out[repetition]),
-        )
+        work = zeros(start.shape), zeros(start.shape[1:])
+        run(*data, unit[part], visits[part], *constants, *work, out[repetition])
 
     if threads == 1:
         for repetition in range(len(unit)):
@@ -191,16 +159,6 @@ def descend(
     return found[..., 0, :] if ends is None else found
 
 
-def _check_ends(ends: NDArray[np.int64], passes: int, iterate: str) -> None:
-    """Refuse numbers of passes that no run of so many has, or the mean of iterates with them."""
-    problems = Problems("coordinate descent")
-    rising = ends.ndim == 1 and ends.size > 0 and bool(np.all(np.diff(ends) > 0))
-    good = rising and bool(ends[0] >= 1 and ends[-1] <= passes)
-    problems.require(good, "ends", f"rising numbers of passes from 1 to {passes}", ends.tolist())
-    problems.require(iterate == "last", "iterate", "'last' with ends", iterate)
-    problems.raise_if_any()
-
-
 def _check(  # noqa: PLR0917
     problem: Problem,
     steps: Array,
@@ -208,7 +166,7 @@ def _check(  # noqa: PLR0917
     noise: Array,
     orders: NDArray[np.int64] | None,
     wanted: NDArray[np.bool_],
-    iterate: str,
+    ends: NDArray[np.int64],
     threads: int,
 ) -> None:
     """Refuse settings that make no sense, all at once."""
@@ -220,6 +178,9 @@ def _check(  # noqa: PLR0917
     shaped = noise.ndim == 3 and noise.shape[2] == last and noise.size > 0
     if problems.require(shaped, "noise", f"shape (repetitions, passes, {last})", noise.shape):
         problems.require(bool(np.isfinite(noise).all()), "noise", "finite values", "NaN or inf")
+        rising = ends.ndim == 1 and ends.size > 0 and bool(np.all(np.diff(ends, prepend=0) > 0))
+        expected = f"rising numbers of passes from 1 to {noise.shape[1]}"
+        problems.require(rising and ends[-1] <= noise.shape[1], "ends", expected, ends.tolist())
     if orders is not None:
         alike = orders.shape == noise.shape
         problems.require(alike, "orders", f"shape {noise.shape}", orders.shape)
@@ -228,7 +189,6 @@ def _check(  # noqa: PLR0917
     flags = wanted.dtype == np.bool_ and wanted.shape == (steps.size, clips.size)
     expected = f"bool of shape {steps.size, clips.size}"
     problems.require(flags, "wanted", expected, (wanted.dtype, wanted.shape))
-    problems.require(iterate in ITERATES, "iterate", f"one of {', '.join(ITERATES)}", iterate)
     problems.require(threads >= 1, "threads", "at least 1", threads)
     problems.raise_if_any()
 
@@ -351,7 +311,6 @@ def run(  # noqa: PLR0917
     smoothness: Array,
     penalty: int,
     strengths: Array,
-    averaged: bool,
     ends: NDArray[np.int64],
     fit: Floats,
     sums: Floats,
@@ -362,10 +321,9 @@ def run(  # noqa: PLR0917
     Arguments as for `dpnoise.learn.cd.descend`. `start`, shape (ROWS, H), holds the fitted values
     of zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape
     (K, ROWS, H), `smoothness` and `strengths`, shape (K,), are those of a `Problem` of `size`
-    samples; `out` has shape (S, C, R, E, K) for the rising numbers of passes `ends`, shape (E,):
-    the last pass alone where the mean is asked for. `fit`, of the shape of `start`, and `sums`,
-    shape (H,), are for intermediate values. The unit noise of an update is scaled here by
-    the sensitivity 2 C_i / N, rounding included.
+    samples; `out` has shape (S, C, R, E, K) for the rising numbers of passes `ends`, shape (E,).
+    `fit`, of the shape of `start`, and `sums`, shape (H,), are for intermediate values. The unit
+    noise of an update is scaled here by the sensitivity 2 C_i / N, rounding included.
     """
     coordinates = columns.shape[0]
     unit = 1.0 if loss == SQUARED else 0.25  # of the fitted values that are advanced
@@ -378,8 +336,6 @@ def run(  # noqa: PLR0917
             for r in range(noise.shape[0]):
                 fit[:] = start
                 weight[:] = 0.0
-                mean = out[s, c, r, -1]
-                mean[:] = 0.0
                 previous, delta, end = 0, np.float32(0.0), 0
                 for k in range(ends[-1]):
                     for i in range(coordinates):
@@ -401,8 +357,6 @@ def run(  # noqa: PLR0917
                         delta = np.float32(unit * (new - weight[j]))
                         weight[j] = new
                         previous = j
-                    if averaged:
-                        mean += weight / noise.shape[1]
-                    elif ends[end] == k + 1:
+                    if ends[end] == k + 1:
                         out[s, c, r, end] = weight
                         end += 1

@@ -1,22 +1,27 @@
 """Private linear models with a scikit-learn interface.
 
-`DPLinearRegression` and `DPLogisticRegression` fit by private coordinate descent, Algorithm 3
-of flipped-huber-2023, between public bounds (docs/estimators.md). The papers' version, which does
+`DPLinearRegression` and `DPLogisticRegression` fit between public bounds (docs/estimators.md), by
+gradient descent on whitened features (`dpnoise.learn.whitened`, which has the proof) or by private
+coordinate descent, Algorithm 3 of flipped-huber-2023. The papers' version of the latter, which does
 not protect statistics of the data, is `dpnoise.learn.problem.make_problem` with `cd.descend`.
 
 Nothing here, errors included, depends on the data but through noisy updates: settings, the shape
 of the data and public constants are checked, values are clipped and mapped to [-1, 1]
-(`dpnoise.learn.problem.bounded_problem`), the noise is calibrated by `coordinate_noise`, and
-whether the descent could leave single precision is decided by the noise before the data are
+(`dpnoise.learn.problem.bounded`), the noise is calibrated by `coordinate_noise`, and
+whether coordinate descent could leave single precision is decided by the noise before the data are
 touched.
 
-The number of passes and the clipping level are chosen from public numbers too (`chosen_descent`).
-With M_i at its bound a pass of L brings an explained variance to within about 1 / (1 + L / 5) of
-its limit, and L passes add noise of a mean square of about L (2 c K sigma / N)^2, where sigma is
-that of one Gaussian release and c the clipping level. Their sum is least at
-L = N / (4 c K sigma) - 5 for targets of a variance of 0.1; for labels three times as many passes
-served better. The constants are rounded from fits to the data sets of docs/estimators.md; privacy
-rests on none of them.
+The solver is chosen from public numbers and settings. Whitening pays where the noise of the second
+moment is below what a mean square can be: `Schedule.strain` has the two as a ratio. On numbers it
+was better at any ratio, on labels up to 0.6.
+
+The number of passes over coordinates and the clipping level are chosen from public numbers too
+(`chosen_descent`). With M_i at its bound a pass of L brings an explained variance to within about
+1 / (1 + L / 5) of its limit, and L passes add noise of a mean square of about
+L (2 c K sigma / N)^2, where sigma is that of one Gaussian release and c the clipping level. Their
+sum is least at L = N / (4 c K sigma) - 5 for targets of a variance of 0.1; for labels three times
+as many passes served better. The constants are rounded from fits to the data sets of
+docs/estimators.md; privacy rests on none of them.
 """
 
 from __future__ import annotations
@@ -33,14 +38,15 @@ from scipy.special import log_expit, logsumexp
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
-from dpnoise.learn.cd import ITERATES, ORDERS, ROUNDING, coordinate_orders, descend
+from dpnoise.learn.cd import ROUNDING, descend
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.problem import (
     LIMIT,
     PublicRange,
-    bounded_problem,
+    bounded,
     check_penalty,
     farthest_fit,
+    lay_out,
     public_vector,
 )
 from dpnoise.learn.safeguards import (
@@ -55,6 +61,7 @@ from dpnoise.learn.safeguards import (
     warn_of_large_delta,
     warn_of_repeated_fits,
 )
+from dpnoise.learn.whitened import Schedule, whitened_descent
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.sensitivity.relation import REPLACE_ONE, promise
 
@@ -68,11 +75,20 @@ with imports_of("learn"):
     )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
+    from dpnoise.learn.problem import Problem
     from dpnoise.privacy.odometer.budget import Budget
 
+SOLVERS = ("auto", "coordinate", "preconditioned")
+_COORDINATE = ("feature_scales", "mechanism", "penalty", "passes", "step", "clip")  # its settings
+# Up to which noise gradient descent is chosen: for numbers it was better at any, for labels not.
+_STRAINS = {"squared": math.inf, "logistic": 0.6}
+_COLUMNS = 1000  # of which the eigenvectors take less than a second
+_SMALL = 3.0  # noise of the same measure, which leaves half of a fit or less
 _MAXIMUM_COUNT = 10**6  # of passes, and of values of xi
 _CLIPS = (0.3, 1.0)  # of a unit of gradients, between which a clipping level is chosen
 _MORE_PASSES = {"squared": 1.0, "logistic": 3.0}  # of passes; labels bear more noise than numbers
@@ -82,7 +98,7 @@ _PASSES = 1000  # at most, when chosen
 _WORK = 2**31  # updates of one sample at most, when chosen: about two seconds
 _WEIGHTS = (
     "sample_weight: not supported: a weight multiplies what its record can change, which the "
-    "sensitivity 2 C_i / N does not allow for"
+    "sensitivities do not allow for"
 )
 
 
@@ -94,14 +110,13 @@ class PrivateDescent(PrivateFit, BaseEstimator):
     feature_scales: ArrayLike | None = None
     epsilon: float = 1.0
     delta: float | None = None
+    solver: str = "auto"
     mechanism: str = "gaussian-tight"
     penalty: str = "none"
     strength: float = 0.0
     passes: int | None = None
     step: float = 1.0
     clip: float | None = None
-    order: str = "cyclic"
-    iterate: str = "last"
     fit_intercept: bool = True
     xi_grid: int = 1000
     random_state: int | np.random.Generator | None = None
@@ -123,14 +138,16 @@ class PrivateDescent(PrivateFit, BaseEstimator):
             good = good or (name == "passes" and value is None)
             problems.require(good, name, f"a whole number from 1 to {_MAXIMUM_COUNT}", value)
         for name, allowed in (
+            ("solver", SOLVERS),
             ("mechanism", MECHANISMS),
-            ("order", ORDERS),
-            ("iterate", ITERATES),
             ("fit_intercept", (True, False)),
         ):
             value = getattr(self, name)
             expected = "one of " + ", ".join(map(str, allowed))
             problems.require(np.ndim(value) == 0 and value in allowed, name, expected, value)
+        own = self._of_coordinates() if str(self.solver) == "preconditioned" else []
+        expected = "'auto' or 'coordinate' beside " + ", ".join(own)
+        problems.require(not own, "solver", expected, self.solver)
         check_penalty(problems, self.penalty, self.strength)
         check_budget_setting(problems, self.budget, self.epsilon)
 
@@ -163,8 +180,8 @@ class PrivateDescent(PrivateFit, BaseEstimator):
     ) -> tuple[Array, Array]:
         """Coefficients, shape (m, n_features), and intercepts, shape (m,), for targets (m, N).
 
-        One account covers the updates of all m fits: the noise of each is that of m L passes. Sets
-        the attributes that do not depend on the loss.
+        One account covers the releases of all m fits. Sets the attributes that do not depend on the
+        loss.
         """
         self._check_settings(problems)
         size, features = X.shape
@@ -176,114 +193,136 @@ class PrivateDescent(PrivateFit, BaseEstimator):
             scales = public_vector(problems, "feature_scales", self.feature_scales, features)
         problems.require(size >= 2, "X", "at least 2 samples", f"{size} sample")
         rng = noise_generator(problems, self.random_state, self.epsilon, stacklevel=5)
+        noisy = self.epsilon != math.inf
         delta = size**-2.0 if self.delta is None else float(self.delta)
-        passes, clip, allowed = self._chosen(size, features + centred, len(targets), loss, delta)
-        if self.epsilon != math.inf:
+        sigma = float(gaussian_sigma(float(self.epsilon), delta, 1.0)) if noisy else 0.0
+        schedule = Schedule(loss, size, features + centred, len(targets), sigma)
+        fits = schedule.strain <= _STRAINS[loss] and schedule.columns <= _COLUMNS
+        whitens = not self._of_coordinates() and (fits or self.solver == "preconditioned")
+        if whitens:
+            found = "preconditioned", schedule.steps, schedule.clip
+            small = schedule.strain > _SMALL
+        else:
+            passes, clip, allowed = chosen_descent(schedule, self.passes, self.clip)
+            found, small = ("coordinate", passes, clip), allowed < 1.0 and self.passes is None
+        self.solver_, self.n_iter_, self.clip_ = found
+        if noisy:
             warn_of_large_delta(type(self).__name__, delta, size, "N", stacklevel=4)
-            if allowed < 1.0 and self.passes is None:
+            if small:
                 self._warn_of_small_budget(size, features + centred, stacklevel=4)
             warn_behind_leaks(self, stacklevel=5)
             warn_of_repeated_fits(self, stacklevel=5)
-        asked: dict[str, Any] = {
-            "loss": loss, "penalty": self.penalty, "strength": self.strength,
-            "intercept": centred, "ranges": ranges, "scales": scales, "target": target,
-        }  # fmt: skip
-        problems_of = [bounded_problem(X, y, usable, **asked) for y in targets]
-        problem = problems_of[0]  # what follows depends on what they share
-        # C_i = clip sqrt(M_i) of the squared loss, so that 1 clips no gradient at zero weights
-        level = clip * math.sqrt(problem.smoothness.sum()) * (2.0 if loss == "logistic" else 1.0)
-
-        # Sums of clipped gradients are added in double precision, in an order that the compiler
-        # chooses: replacing one sample moves the total by 2 C_i ROUNDING, to which the descent
-        # scales its noise, and at most this much more.
-        rounding = 1.0 + problem.size**2 * 2.0**-52
-        self.sensitivities_ = problem.sensitivities(level) * ROUNDING * rounding
-        shape = (len(problems_of), passes, problem.coordinates)
-        orders = np.array([coordinate_orders(self.order, shape[1:], rng) for _ in problems_of])
-        if self.epsilon == math.inf:
-            self.noise_, self.promise_, self._cost, unit = None, None, None, np.zeros(shape)
+        rows, targets = bounded(X, targets, usable, ranges, target, intercept=centred)
+        if whitens:
+            self.sensitivities_ = schedule.sensitivities
+            draw = self._paid(delta, 1, schedule.releases, rng)
+            weights = whitened_descent(schedule, rows, targets, draw)
         else:
-            self.noise_ = coordinate_noise(
-                self.mechanism,
-                epsilon=self.epsilon,
-                delta=delta,
-                coordinates=problem.coordinates,
-                passes=passes * len(problems_of),
-                sensitivities=self.sensitivities_,
-                grid=self.xi_grid,
-            )
-            self.promise_ = promise(REPLACE_ONE, "in one record", self.epsilon, delta)
-            self._charge(replace(self.noise_.spending(), relation=REPLACE_ONE))
-            unit = self.noise_.unit.rvs(shape, rng) * rounding
-        farthest = max(
-            farthest_fit(problem, step=self.step, clip=level, noise=noise * ROUNDING, orders=order)
-            for noise, order in zip(unit, orders, strict=True)
-        )
-        if not farthest <= LIMIT:
-            message = (
-                f"{type(self).__name__}: with step={self.step!r} and noise of this size the "
-                f"descent could diverge, to {farthest:.3g} times the bounds of the targets"
-            )
-            raise ArithmeticError(message)
-        self.n_iter_, self.clip_ = passes, clip
-        grid: Any = {"steps": [self.step], "clips": [level], "iterate": self.iterate}
-        weights = np.array(
-            [
-                descend(one, noise=noise[None], orders=order[None], **grid)[0, 0, 0]
-                for one, noise, order in zip(problems_of, unit, orders, strict=True)
-            ]
-        )
+            squares = np.append((scales / ranges.half) ** 2, np.ones(int(centred)))
+            # The objective is divided by the square of the target's unit, a weight is multiplied by
+            # the feature's and divided by the target's.
+            power = 2.0 if self.penalty == "l2" else 1.0
+            strengths = self.strength * ranges.half**-power * target.half ** (power - 2.0)
+            strengths = np.append(strengths, np.zeros(int(centred)))
+            asked = loss, self.penalty, strengths, centred, squares
+            weights = self._by_coordinate([lay_out(rows, y, *asked) for y in targets], delta, rng)
         coefficients = weights[:, :features] * (target.half / ranges.half)
         if not centred:
             return coefficients, np.zeros(len(weights))
         shift = target.centre - coefficients @ ranges.centre
         return coefficients, weights[:, -1] * target.half + shift
 
-    def _chosen(
-        self, size: int, coordinates: int, fits: int, loss: str, delta: float
-    ) -> tuple[int, float, float]:
-        """Passes and clipping level, as set or as chosen, and the passes that noise allows."""
-        budget = math.inf
-        if self.epsilon != math.inf:
-            sigma = float(gaussian_sigma(float(self.epsilon), delta, 1.0)) * math.sqrt(fits)
-            budget = _MORE_PASSES[loss] * size / (4.0 * coordinates * sigma)
-        return chosen_descent(
-            budget,
-            most=max(1, min(_PASSES, _WORK // (size * coordinates * fits))),
-            passes=self.passes,
-            clip=self.clip,
+    def _of_coordinates(self) -> list[str]:
+        """The settings of coordinate descent that are not at their defaults, and "solver"."""
+        defaults = {name: getattr(PrivateDescent, name) for name in _COORDINATE}
+        changed = [name for name, one in defaults.items() if np.any(getattr(self, name) != one)]
+        return changed + ["solver"] * (self.solver == "coordinate")
+
+    def _paid(
+        self, delta: float, coordinates: int, passes: int, rng: np.random.Generator
+    ) -> Callable[[tuple[int, ...]], Array]:
+        """Draws of unit noise of a shape, by an account that is charged; zeros without noise."""
+        if self.epsilon == math.inf:
+            self.noise_, self.promise_, self._cost = None, None, None
+            return np.zeros
+        self.noise_ = coordinate_noise(
+            self.mechanism,
+            epsilon=self.epsilon,
+            delta=delta,
+            coordinates=coordinates,
+            passes=passes,
+            sensitivities=self.sensitivities_[-coordinates:],
+            grid=self.xi_grid,
+        )
+        self.promise_ = promise(REPLACE_ONE, "in one record", self.epsilon, delta)
+        self._charge(replace(self.noise_.spending(), relation=REPLACE_ONE))
+        unit = self.noise_.unit
+        return lambda shape: unit.rvs(shape, rng)
+
+    def _by_coordinate(
+        self, problems: list[Problem], delta: float, rng: np.random.Generator
+    ) -> Array:
+        """Weights, shape (m, K), by coordinate descent for m problems that differ in the target."""
+        problem = problems[0]  # what follows depends on what they share
+        # C_i = clip sqrt(M_i) of the squared loss, so that 1 clips no gradient at zero weights
+        scale = 2.0 if problem.loss == "logistic" else 1.0
+        level = self.clip_ * math.sqrt(problem.smoothness.sum()) * scale
+        # Sums of clipped gradients are added in double precision, in an order that the compiler
+        # chooses: replacing one sample moves the total by 2 C_i ROUNDING, to which the descent
+        # scales its noise, and at most this much more.
+        rounding = 1.0 + problem.size**2 * 2.0**-52
+        self.sensitivities_ = problem.sensitivities(level) * ROUNDING * rounding
+        shape = len(problems), self.n_iter_, problem.coordinates
+        draw = self._paid(delta, problem.coordinates, self.n_iter_ * len(problems), rng)
+        unit = draw(shape) * rounding
+        farthest = farthest_fit(problem, step=self.step, clip=level, noise=unit * ROUNDING)
+        if not farthest <= LIMIT:
+            message = (
+                f"{type(self).__name__}: with step={self.step!r} and noise of this size the "
+                f"descent could diverge, to {farthest:.3g} times the bounds of the targets"
+            )
+            raise ArithmeticError(message)
+        grid: Any = {"steps": [self.step], "clips": [level]}
+        return np.array(
+            [
+                descend(one, noise=noise[None], **grid)[0, 0, 0]
+                for one, noise in zip(problems, unit, strict=True)
+            ]
         )
 
     def _warn_of_small_budget(self, size: int, coordinates: int, *, stacklevel: int) -> None:
         """Warning, from public numbers alone, that the noise is too large for a fit."""
         message = (
             f"{type(self).__name__}: epsilon={self.epsilon:g} with {size} records and "
-            f"{coordinates} coefficients do not allow one pass: expect a fit that is mostly "
+            f"{coordinates} coefficients leave little beside noise: expect a fit that is mostly "
             "noise. Take more records, fewer features or a larger epsilon"
         )
         warnings.warn(message, SmallBudgetWarning, stacklevel=stacklevel + 1)
 
 
 def chosen_descent(
-    budget: float, *, most: int, passes: int | None, clip: float | None
+    public: Schedule, passes: int | None, clip: float | None
 ) -> tuple[int, float, float]:
     """Passes and clipping level of least predicted error, and the passes that noise allows.
 
-    `budget` is N / (4 K sigma), three times as much for labels, and `most` the largest number of
-    passes that is chosen. What is given stays as it is.
+    What is given stays as it is.
     """
+    work = public.size * public.columns * public.fits
+    sigma = max(public.sigma * math.sqrt(public.fits), 1e-200)
+    budget = _MORE_PASSES[public.loss] * public.size / (4.0 * public.columns * sigma)
     if clip is None:
         settled = _SETTLED if passes is None else passes
         clip = min(max(budget / (settled + _HEAD), _CLIPS[0]), _CLIPS[1])
     allowed = budget / clip - _HEAD
     if passes is None:
+        most = max(1, min(_PASSES, _WORK // work))
         passes = round(min(max(allowed, 1.0), float(most)))
     return int(passes), float(clip), allowed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DPLinearRegression(RegressorMixin, PrivateDescent):
-    """Least squares under (epsilon, delta)-differential privacy, by coordinate descent.
+    """Least squares under (epsilon, delta)-differential privacy.
 
     Minimises mean((x'w - y)^2) / 2 plus strength |w|_1 or strength/2 |w|_2^2 over data clipped to
     public bounds. Features and targets are mapped from their bounds to [-1, 1] first, so that the
@@ -304,26 +343,29 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         gradients are clipped all the same).
     delta : float, optional
         In [1e-300, 1); 1/N^2 if left out, as in the papers.
+    solver : {"auto", "coordinate", "preconditioned"}
+        "preconditioned" is gradient descent on features that are made uncorrelated by a noisy
+        second moment, which has no other settings. "coordinate" is coordinate descent, to which
+        `feature_scales`, `mechanism`, `penalty`, `strength`, `passes`, `step`, `clip` and `xi_grid`
+        belong. "auto" takes the first if none of these is set and there are at most 1000
+        coefficients; for labels also only where noise is small.
     mechanism : {"gaussian-tight", "gaussian", "flipped-huber"}
         See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the smallest noise.
     penalty : {"none", "l1", "l2"}
     strength : float
         Of the penalty, >= 0. The intercept is not penalised.
     passes : int, optional
-        L: times that all K coordinates are updated, at least 1; chosen from N, K, epsilon and delta
-        if left out, at most 1000.
+        L: times that coordinate descent updates all K coordinates, at least 1; chosen from N, K,
+        epsilon and delta if left out, at most 1000.
     step : float
         Coordinate i steps by step / M_i. Steps above 1 can overshoot where s_i = b_i is attained.
     clip : float, optional
         Per-sample gradients of coordinate i are clipped at C_i = clip s_i / b_i, in units of the
         bounds; between 0.3 and 1, chosen like the passes, if left out. At 1 no gradient of the
         logistic loss is clipped, nor one of the squared loss before the first update.
-    order : {"cyclic", "random"}
-    iterate : {"last", "averaged"}
-        Whether the last iterate or the mean over the passes is returned.
     fit_intercept : bool
-        The intercept is one more coordinate, with M = 1 (a quarter of it for the logistic loss),
-        released once more in every pass: all coordinates then get more noise.
+        The intercept is one more coordinate, with M = 1 (a quarter of it for the logistic loss):
+        all coordinates then get more noise.
     xi_grid : int
         Values of xi tried by the search of "flipped-huber".
     random_state : int or numpy.random.Generator, optional
@@ -342,16 +384,22 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     intercept_ : float
     noise_ : CoordinateNoise or None
         The unit noise with its certified account; None if epsilon is inf.
-    sensitivities_ : float64 array, shape (K,)
-        lambda_i = 2 C_i / N by coordinate, in units of the bounds, the intercept last, rounded up
-        for the rounding of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
+    sensitivities_ : float64 array, shape (K,) or (2,)
+        Of coordinate descent lambda_i = 2 C_i / N by coordinate, in units of the bounds, the
+        intercept last. Every update got noise `noise_.scaled(sensitivities_[i])`. Else of the
+        second moment in the Frobenius norm, which counts as `noise_.releases - n_iter_` releases
+        (for C labels `- C n_iter_`), and of a gradient in the l2 norm. Rounded up for the rounding
+        of sums.
     promise_ : str or None
         What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
         epsilon is inf.
+    solver_ : str
+        "coordinate" or "preconditioned".
     n_iter_, n_features_in_ : int
-        The numbers of passes and features.
+        The numbers of passes, or of gradient steps, and of features.
     clip_ : float
-        The clipping level, as set or as chosen.
+        The clipping level of coordinate descent, as set or as chosen; else the largest length of a
+        record's gradient.
     feature_names_in_ : array of str, shape (n_features,)
         Only if the data had names.
 
@@ -361,13 +409,14 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         From `fit`, naming everything that is wrong with the settings or with the shape and type of
         the data, and for `sample_weight`; never for a value in the data.
     ArithmeticError
-        From `fit`, if the step is so long or the noise so large that fitted values could overflow.
-        Decided from settings and noise alone.
+        From `fit` by coordinate descent, if the step is so long or the noise so large that fitted
+        values could overflow. Decided from settings and noise alone.
 
     Warns
     -----
     SmallBudgetWarning
-        From `fit`, if the noise does not allow one pass: from public numbers alone.
+        From `fit`, if the noise does not allow one pass, or leaves half of a fit or less: from
+        public numbers alone.
 
     Notes
     -----
@@ -380,7 +429,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
 
     References
     ----------
-    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i, and
+    `dpnoise.learn.whitened`.
 
     Examples
     --------
@@ -435,8 +485,8 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     Parameters
     ----------
     feature_bounds, feature_scales : as for `DPLinearRegression`
-    epsilon, delta, mechanism, penalty, strength, passes, step, clip : as for `DPLinearRegression`
-    order, iterate, fit_intercept, xi_grid, random_state, budget : as for `DPLinearRegression`
+    epsilon, delta, solver, mechanism, penalty, strength : as for `DPLinearRegression`
+    passes, step, clip, fit_intercept, xi_grid, random_state, budget : as for `DPLinearRegression`
     classes : array_like, shape (n_classes,)
         Required: the labels, at least two and public; how many records have which is protected. A
         record with another label contributes nothing.
@@ -448,8 +498,8 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     coef_ : float64 array, shape (1, n_features) or (n_classes, n_features)
         One row for two labels, else a row for each.
     intercept_ : float64 array, shape (1,) or (n_classes,)
-    noise_, sensitivities_, promise_, n_iter_, clip_, n_features_in_, feature_names_in_
-        As for `DPLinearRegression`; `noise_` accounts for the updates of all rows together.
+    noise_, sensitivities_, promise_, solver_, n_iter_, clip_, n_features_in_, feature_names_in_
+        As for `DPLinearRegression`; `noise_` accounts for the releases of all rows together.
 
     Raises
     ------
@@ -463,7 +513,7 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
 
     References
     ----------
-    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+    As for `DPLinearRegression`.
 
     Examples
     --------

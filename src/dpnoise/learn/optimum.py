@@ -1,31 +1,25 @@
 """Non-private optimum of a learning problem, against which private estimates are measured.
 
 Solved by scikit-learn's deterministic solvers and certified by the first-order conditions, so
-that a solver that stopped early cannot pass for the optimum. For l1-penalised logistic regression
-scikit-learn's solvers draw random numbers; there a proximal Newton method (Lee, Sun & Saunders,
-SIAM J. Optim. 24, 2014) solves one weighted Lasso per step, exactly, by least-angle regression.
+that a solver that stopped early cannot pass for the optimum. The l1-penalised logistic risk is
+refused: there scikit-learn's solvers draw random numbers.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
 
 from dpnoise._imports import imports_of
 
 with imports_of("learn"):
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import Lasso, LogisticRegression, Ridge, lars_path_gram
+    from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
-
-_STEPS = 100  # of the proximal Newton method, which needs about ten
 
 
 def residual(problem: Problem, weights: Array) -> float:
@@ -64,6 +58,8 @@ def optimum(problem: Problem, *, tolerance: float = 1e-7) -> Array:
 
     Raises
     ------
+    ValueError
+        For the logistic loss with an l1 penalty.
     ArithmeticError
         If the solver's answer misses the tolerance.
 
@@ -75,10 +71,9 @@ def optimum(problem: Problem, *, tolerance: float = 1e-7) -> Array:
     array([2.])
     """
     strength = float(problem.strengths.max())
-    if problem.loss == "logistic" and problem.penalty == "l1" and strength > 0:
-        weights = _sparse_logistic(problem, strength)
-    else:
-        weights = _fitted(problem, _model(problem, strength))
+    if problem.loss == "logistic" and problem.penalty == "l1":
+        raise ValueError("optimum: penalty: expected none or l2 for the logistic loss, got l1")
+    weights = _fitted(problem, _model(problem, strength))
     # without the penalty: the residual is 0 at zero where zero is the optimum
     scale = residual(replace(problem, penalty="none"), np.zeros(problem.coordinates))
     miss = residual(problem, weights)
@@ -109,59 +104,3 @@ def _model(problem: Problem, strength: float) -> Lasso | LogisticRegression | Ri
         # ends: first-order conditions are checked afterwards
         return Lasso(alpha=strength, tol=1e-13, max_iter=1_000_000, precompute=tall)
     return Ridge(alpha=problem.size * strength if penalised else 0.0, solver="svd")
-
-
-def _sparse_logistic(problem: Problem, strength: float) -> Array:
-    """Minimise the l1-penalised logistic risk by proximal Newton steps.
-
-    With h_n the curvatures of the loss and z_n = f_n - slope_n / h_n the working responses, the
-    step is to the minimiser of sum h_n (z_n - x_n'w)^2 / (2 N) + strength |w|_1. It is halved until
-    the objective does not rise; where no share of it lowers the objective, rounding has been
-    reached.
-    """
-    weights = np.zeros(problem.coordinates)
-    value = float(problem.objective(weights))
-    # ends: first-order conditions are checked afterwards
-    for _ in range(_STEPS):
-        fitted = problem.features @ weights
-        likely = expit(problem.target * fitted)  # of the label that was seen
-        # a floor keeps the working responses finite where a sample is fitted almost surely
-        curvature = np.maximum(likely * (1.0 - likely), 1e-10)
-        response = fitted + problem.target * (1.0 - likely) / curvature
-        step = _weighted_lasso(problem, strength, response, curvature) - weights
-        share, best = 1.0, np.inf
-        # ends: halves down to 1e-12
-        while share > 1e-12:
-            best = float(problem.objective(weights + share * step))
-            if best <= value:
-                break
-            share /= 2.0
-        if not best <= value or not step.any():
-            break
-        weights, gain, value = weights + share * step, value - best, best
-        if gain <= 1e-16 * abs(value) and np.abs(step).max() <= 1e-13 * np.abs(weights).max():
-            break
-    return weights
-
-
-def _weighted_lasso(problem: Problem, strength: float, response: Array, curvature: Array) -> Array:
-    """Minimise sum h_n (z_n - x_n'w)^2 / (2 N) + strength |w|_1 by least-angle regression."""
-    features, mean = problem.features, 0.0
-    middle: Array | float = 0.0
-    if problem.intercept:  # not penalised: the weighted means are its part of the fit
-        features = features[:, :-1]
-        middle = np.average(features, axis=0, weights=curvature)
-        mean = np.average(response, weights=curvature)
-    apart = features - middle
-    weighted = apart.T * (curvature / problem.size)
-    with warnings.catch_warnings():  # of collinear columns left out: the result is certified
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = lars_path_gram(
-            weighted @ (response - mean),
-            weighted @ apart,
-            n_samples=1,
-            alpha_min=strength,
-            method="lasso",
-            return_path=False,
-        )[2]
-    return np.append(found, mean - middle @ found) if problem.intercept else found

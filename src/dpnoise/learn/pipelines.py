@@ -26,6 +26,7 @@ from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.pca import ReleaseSettings, clip_rows, released_components
+from dpnoise.learn.problem import LIMIT, public_vector
 from dpnoise.learn.safeguards import (
     PrivacyLeakWarning,
     PrivateFit,
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from dpnoise.privacy.odometer.ledger import Ledger
 
 _NOTHING = ("passthrough", "drop", None)
-_LIMIT = 1e15
 
 
 def leaking_steps(estimator: object) -> list[str]:
@@ -217,7 +217,7 @@ class PrivateScaler(PrivateFit, OneToOneFeatureMixin, TransformerMixin, BaseEsti
         if self.delta is not None:
             problems.number("delta", self.delta, low=0.0, high=1.0, open_high=True)
         problems.require(len(values) >= 2, "X", "at least 2 samples", f"{len(values)} sample")
-        problems.number("limit", self.limit, low=1.0 / _LIMIT, high=_LIMIT)
+        problems.number("limit", self.limit, low=1.0 / LIMIT, high=LIMIT)
         check_budget_setting(problems, self.budget, self.epsilon)
         rng = noise_generator(problems, self.random_state, self.epsilon)
         size, features = values.shape
@@ -264,18 +264,11 @@ class PrivateScaler(PrivateFit, OneToOneFeatureMixin, TransformerMixin, BaseEsti
 
     def _range(self, problems: Problems, features: int) -> tuple[Array, Array]:
         """The bounds of each feature; problems are recorded."""
-        ends = []
-        expected = f"one number in [-1e15, 1e15], or {features} of them: public, not from the data"
-        for name, given in (("low", self.low), ("high", self.high)):
-            try:
-                values = np.asarray(given, dtype=np.float64)
-                good = values.shape in {(), (features,)} and bool(np.all(np.abs(values) <= _LIMIT))
-            except (TypeError, ValueError, OverflowError):
-                good = False
-            problems.require(good, name, expected, given)
-            ends.append(np.broadcast_to(values if good else float(name == "high"), (features,)))
-        low, high = ends
-        apart = bool(np.all(high - low >= 1.0 / _LIMIT))
+        low, high = (
+            public_vector(problems, name, given, features, low=-LIMIT)
+            for name, given in (("low", self.low), ("high", self.high))
+        )
+        apart = bool(problems.found) or bool(np.all(high - low >= 1.0 / LIMIT))
         problems.require(apart, "low, high", "low < high in every feature", (self.low, self.high))
         return low, high
 

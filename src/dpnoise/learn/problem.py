@@ -10,7 +10,7 @@ strength/2 w_i^2. The coordinate-wise smoothness constants M_i set steps and cli
 The papers take M_i = mean of x_i^2 (a quarter of it for the logistic loss) as given, but these are
 statistics of the data: published or used unprotected, they reveal one extreme record. What
 `make_problem` lays out is therefore for reproductions and public data, and a descent on it is not
-private. The estimators use `bounded_problem`, where
+private. The estimators take data from `bounded`, and
 
     M_i = s_i^2 (squared loss) or s_i^2 / 4 (logistic loss)
 
@@ -21,7 +21,7 @@ sensitivity is 2 C_i / N because per-sample gradients are clipped at C_i, whatev
 Features and real targets are first mapped from their public ranges to [-1, 1], so that clipping
 levels, noise and the number of passes do not depend on anybody's units.
 
-A record of `bounded_problem` with a value that is not finite, or with a label outside the public
+A record of `bounded` with a value that is not finite, or with a label outside the public
 classes, counts in N and contributes nothing: its row, the intercept included, is all zeros, and so
 is its gradient. An error would reveal that it is there.
 """
@@ -29,7 +29,7 @@ is its gradient. An error would reveal that it is there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,7 +79,7 @@ def in_rows(values: Array) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Problem:
-    """Validated problem, from `make_problem` or `dpnoise.learn.problem.bounded_problem`.
+    """Validated problem, from `make_problem` or `dpnoise.learn.problem.lay_out`.
 
     Attributes
     ----------
@@ -197,9 +197,10 @@ def make_problem(
     y = np.asarray(target, dtype=float)
     _check_data(problems, X, y, loss)
     problems.raise_if_any()
+    strengths = np.full(X.shape[1], float(strength))
     if intercept:
-        X = np.column_stack([X, np.ones(len(X))])
-    return lay_out(X, y, loss, penalty, strength, intercept, np.mean(X**2, axis=0))
+        X, strengths = np.column_stack([X, np.ones(len(X))]), np.append(strengths, 0.0)
+    return lay_out(X, y, loss, penalty, strengths, intercept, np.mean(X**2, axis=0))
 
 
 def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
@@ -214,18 +215,17 @@ def lay_out(  # noqa: PLR0917
     target: Array,
     loss: str,
     penalty: str,
-    strength: float,
+    strengths: Array,
     intercept: bool,
     mean_squares: Array,
 ) -> Problem:
     """Learning problem of checked data and settings, in the form that the kernel reads.
 
     Features include the column of the intercept, if there is one. M_i = `mean_squares`, of the data
-    or public, for the squared loss, a quarter of it for the logistic loss.
+    or public, for the squared loss, a quarter of it for the logistic loss. `strengths` are those of
+    the penalty by coordinate.
     """
-    strengths = np.full(features.shape[1], float(strength) if penalty != "none" else 0.0)
-    if intercept:
-        strengths[-1] = 0.0
+    strengths = strengths * (penalty != "none")
     signed = features * target[:, None] if loss == "logistic" else features
     smoothness = mean_squares * (0.25 if loss == "logistic" else 1.0)
     columns = in_rows(signed.T)
@@ -260,15 +260,17 @@ def _check_data(problems: Problems, X: Array, y: Array, loss: str) -> None:
             problems.require(largest <= _MAXIMUM, "target", f"up to {_MAXIMUM:g}", largest)
 
 
-def public_vector(problems: Problems, name: str, given: ArrayLike | None, features: int) -> Array:
-    """Public constants in [1e-15, 1e15], one or one for each feature, in shape (features,).
+def public_vector(
+    problems: Problems, name: str, given: ArrayLike | None, features: int, low: float = 1e-15
+) -> Array:
+    """Public constants in [low, 1e15], one or one for each feature, in shape (features,).
 
     Ones, and a problem recorded, where they are refused.
     """
-    expected = f"one number in [1e-15, 1e15], or {features} of them: public, not from the data"
+    expected = f"one number in [{low:.16g}, 1e15], or {features} of them: public, not from the data"
     try:
         values = np.asarray(given, dtype=np.float64)
-        good = bool(np.all((values >= 1.0 / LIMIT) & (values <= LIMIT)))
+        good = bool(np.all((values >= low) & (values <= LIMIT)))
         good = good and values.shape in {(), (features,)}
     except (TypeError, ValueError, OverflowError):
         good = False
@@ -318,54 +320,35 @@ class PublicRange:
         return np.clip((values - self.centre) / self.half, -1.0, 1.0)
 
 
-def bounded_problem(
+def bounded(
     X: Array,
-    y: Array,
+    targets: Array,
     usable: NDArray[np.bool_],
-    *,
-    loss: str,
-    penalty: str,
-    strength: float,
-    intercept: bool,
     ranges: PublicRange,
-    scales: Array,
     target: PublicRange,
-) -> Problem:
-    """Learning problem of clipped data in [-1, 1], with constants from public numbers alone.
+    *,
+    intercept: bool,
+) -> tuple[Array, Array]:
+    """Features, shape (N, K), and targets, shape (m, N), clipped and mapped to [-1, 1].
 
-    Records that are not `usable`, shape (N,), and those with features that are not finite
-    contribute nothing. `ranges` are those of the features and `target` that of y, [-1, 1] for
-    labels; `scales` s_i, shape (K,), are in the unit of each feature. A penalty weighs what it
-    weighs on the coefficients in those units. The rest is as for
-    `dpnoise.learn.problem.make_problem` and checked by the caller.
+    Features get the column of the intercept. Records that are not `usable`, shape (N,), and those
+    with features that are not finite are zeros throughout. `ranges` are those of the features and
+    `target` that of the targets, [-1, 1] for labels.
     """
     usable = usable & np.isfinite(X).all(axis=1)
-    features = np.where(usable[:, None], ranges.unit(X), 0.0)
-    squares = (scales / ranges.half) ** 2
+    rows = np.where(usable[:, None], ranges.unit(X), 0.0)
     if intercept:
-        features = np.column_stack([features, usable.astype(np.float64)])
-        squares = np.append(squares, 1.0)
-    y = np.where(usable, target.unit(y), 0.0)
-    found = lay_out(features, y, loss, penalty, strength, intercept, squares)
-    # The objective is divided by the square of the target's unit, a weight is multiplied by the
-    # feature's and divided by the target's.
-    weight = np.ones(found.coordinates)
-    power = 2.0 if penalty == "l2" else 1.0
-    weight[: X.shape[1]] = ranges.half**-power * target.half ** (power - 2.0)
-    return replace(found, strengths=found.strengths * weight)
+        rows = np.column_stack([rows, usable.astype(np.float64)])
+    return rows, np.where(usable, target.unit(targets), 0.0)
 
 
-def farthest_fit(
-    problem: Problem, *, step: float, clip: float, noise: Array, orders: NDArray[np.int64]
-) -> float:
+def farthest_fit(problem: Problem, *, step: float, clip: float, noise: Array) -> float:
     """Upper bound on every |x'w - y| that a descent can meet, for any data in [-1, 1].
 
     An update of coordinate i moves w_i by at most step / M_i (C_i + 2 C_i |t| / N), t its unit
-    noise, shape (L, K), and proximal operators shrink. The bound depends on the noise and public
-    constants alone.
+    noise, shape (m, L, K) for m descents, and proximal operators shrink. The bound depends on the
+    noise and public constants alone.
     """
-    moves = 1.0 + 2.0 * np.abs(noise) / problem.size
-    visits = np.zeros(problem.coordinates)
-    np.add.at(visits, orders.ravel(), moves.ravel())
-    reach = visits * step / problem.smoothness * problem.clip_levels(clip)
-    return float(np.sum(reach)) + 1.0
+    moves = np.sum(1.0 + 2.0 * np.abs(noise) / problem.size, axis=1)
+    reach = moves * step / problem.smoothness * problem.clip_levels(clip)
+    return float(np.max(np.sum(reach, axis=1))) + 1.0

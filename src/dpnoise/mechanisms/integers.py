@@ -24,12 +24,12 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from dpnoise._validation import draws, points
-from dpnoise.allocation.closed_forms import closed_form_scales
+from dpnoise.allocation.scales import closed_form_scales
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
 from dpnoise.joint.base import JointNoise, VectorNoise
@@ -57,7 +57,7 @@ from dpnoise.privacy.integer_sets import listed_points
 from dpnoise.privacy.odometer.releases import integer_ledger, ledger_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from dpnoise.joint.base import RealVectorNoise, Seed, Size
     from dpnoise.mechanisms.request import Request
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.integer_points import IntegerPart
+    from dpnoise.privacy.integer_sets import IntegerPart
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
@@ -120,6 +120,11 @@ class IntegerVector(VectorNoise):
         for k, noise in enumerate(self.noises):
             places.setdefault(noise, []).append(k)
         return {noise: np.array(some) for noise, some in places.items()}
+
+    def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
+        """The coordinates of each distribution."""
+        for noise, at in self._groups.items():
+            yield at, noise, np.ones(at.size)
 
     def _each(self, value: Callable[[IntegerNoise], float]) -> Array:
         """A number of each coordinate, shape (K,)."""
@@ -426,7 +431,7 @@ def _staircase(part: IntegerPart, share: float, *, power: int) -> DiscreteStairc
     Where any coordinates can change by the most together, steps are best as wide as that.
     """
     if part.power == 2 or (part.power == 1 and part.at_once < part.at.size):
-        return staircase_for_steps([part], share)
+        return staircase_for_steps(part, share)
     each = equal_share(share, part.steps(part.largest))
     return DiscreteStaircase(each, part.largest, best_r(each, part.largest, power))
 

@@ -5,7 +5,7 @@ mu^2 for every difference d, Laplace noise with delta = 0 if and only if sum |d_
 epsilon. Over a product of sets both sums are largest block by block. Within a block that is no box
 all scales are equal, so that the block counts like one coordinate of sensitivity Delta_2 or Delta_1
 and of the weight of all its coordinates; the best scales have a closed form
-(`dpnoise.allocation.closed_forms`). With equal weights nothing is lost: permutations of coordinates
+(`dpnoise.allocation.scales`). With equal weights nothing is lost: permutations of coordinates
 map each block to itself, and the inverse squared (or inverse) scales that keep the budget form a
 convex set. In an ellipsoid the Gaussian's scales are proportional to the axes, which all of them
 need.
@@ -68,7 +68,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.allocation.closed_forms import closed_form_scales
+from dpnoise.allocation.scales import closed_form_scales
 from dpnoise.joint.calibrate import calibrate_joint
 from dpnoise.joint.calibrate import staircase as staircase_in_norm
 from dpnoise.joint.noise import check_steps, k_norm_noise
@@ -77,7 +77,6 @@ from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found, Method
 from dpnoise.mechanisms.summed import cells_summed, workload_gaussian
-from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, TruncatedLaplace
 from dpnoise.noise.families import FAMILIES
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
@@ -91,6 +90,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray
     from dpnoise.joint.base import RealVectorNoise
     from dpnoise.mechanisms.request import Request
+    from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
 
 UP = 1.0 + 2.0**-45  # covers the rounding of norms in up to 1e8 coordinates, summed in pairs
@@ -210,7 +210,6 @@ def calibrated(family: str, request: Request) -> Found | None:
     from dpnoise.calibration.calibrate import calibrate  # noqa: PLC0415 - 0.2 s
 
     found = calibrate(family, epsilon=request.epsilon, delta=request.delta, dimension=K)
-    assert isinstance(found.noise, Noise)  # noqa: S101  (no noise on the integers among them)
     return Found(IndependentNoise(found.noise, request.sensitivity.box), found.delta)
 
 

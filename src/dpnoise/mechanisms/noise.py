@@ -46,7 +46,7 @@ from dpnoise.privacy.odometer.releases import independent_ledger, ledger_in, spe
 from dpnoise.privacy.profile import response_delta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -86,6 +86,10 @@ class IndependentNoise(RealVectorNoise, EqualByValue):
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
         return replace(self, scales=factor * self.scales)
+
+    def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
+        """All coordinates, by noise of one number."""
+        yield np.arange(self.dimension), self.unit, self.scales
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set; None if that is not known."""
@@ -187,6 +191,12 @@ class BlockNoise(RealVectorNoise, EqualByValue):
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
         return replace(self, blocks=tuple((at, noise.scaled(factor)) for at, noise in self.blocks))
+
+    def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
+        """Those of the blocks."""
+        for indices, block in self.blocks:
+            for at, noise, scales in block.parts():
+                yield indices[at], noise, scales
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set: all blocks together; None if not known."""
@@ -527,11 +537,6 @@ class Mechanism(EqualByValue):
     def whole(self) -> bool:
         """Whether the noise is on the integers."""
         return self.noise.whole
-
-    @property
-    def has_sampler(self) -> bool:
-        """Whether `noise` can be drawn from."""
-        return hasattr(self.noise, "rvs")
 
     def cells(self) -> tuple[str, ...]:
         """The row of a table."""

@@ -33,10 +33,10 @@ from dpnoise._validation import Problems, floats, is_integer
 from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
-from dpnoise.privacy.integer_points import parts_of_set, read_parts
-from dpnoise.sensitivity.balls import Box, LInf
+from dpnoise.privacy.integer_sets import parts_of_set, read_parts
+from dpnoise.sensitivity.balls import Box, LInf, as_sensitivity
 from dpnoise.sensitivity.base import LARGEST, SMALLEST
-from dpnoise.sensitivity.product import Product, as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.joint.base import VectorNoise
-    from dpnoise.privacy.integer_points import IntegerPart
+    from dpnoise.privacy.integer_sets import IntegerPart
     from dpnoise.sensitivity.base import Sensitivity
 
 

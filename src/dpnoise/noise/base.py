@@ -17,7 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
+    from typing_extensions import TypeIs
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Ball
+    from dpnoise.noise.integers import IntegerNoise
 
 _PANELS, _NODES = 400, 8  # of Gauss-Legendre quadrature
 _MOST_VALUES = 2**25  # of the tail, with fewer panels where there are many scales
@@ -50,8 +52,56 @@ class Piece(NamedTuple):
     curvature: float
 
 
+class ScalarNoise(ABC):
+    """What noise of one number says of itself, on the reals (`Noise`) or the integers.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether it is on the integers (`dpnoise.noise.integers.IntegerNoise`).
+    log_concave : bool
+        Whether the density, or the mass, is log-concave: the loss grows with the value, and for
+        the density the largest shift is the worst one for privacy.
+    stepwise : bool
+        Whether the density is constant but for jumps.
+    """
+
+    whole: ClassVar[bool]
+    listed: ClassVar[Literal[False]] = False  # known by its privacy losses alone
+    log_concave: ClassVar[bool] = True
+    stepwise: ClassVar[bool] = False
+    _drawn_by: ClassVar[str]  # the method by which it is released
+
+    @property
+    def step_width(self) -> float:
+        """The width of the steps by which the density falls, infinite without such steps."""
+        return math.inf
+
+    @property
+    def has_exact_draws(self) -> bool:
+        """Whether its class states how it is drawn: one on it may have another distribution."""
+        return self._drawn_by in vars(type(self))
+
+    @abstractmethod
+    def var(self) -> float:
+        """The variance."""
+
+    @abstractmethod
+    def mean_abs(self) -> float:
+        """The mean absolute error that the noise adds."""
+
+    def std(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.var())
+
+
+def is_scalar(value: object) -> TypeIs[Noise | IntegerNoise]:
+    """Whether a value is noise of one number."""
+    return isinstance(value, ScalarNoise)
+
+
 @dataclass(frozen=True)
-class Noise(ABC):
+class Noise(ScalarNoise):
     """A continuous distribution symmetric about 0, whose density does not rise with |t|.
 
     Arguments of all methods may be scalars or arrays of any shape; the result has the same
@@ -60,19 +110,15 @@ class Noise(ABC):
 
     Attributes
     ----------
-    log_concave : bool
-        Whether the density is log-concave, which makes the largest shift the worst one for
-        privacy.
     bound : float
         The largest |t| that can occur, infinite unless a family says otherwise.
     """
 
-    whole: ClassVar[bool] = False  # on the integers
-    log_concave: ClassVar[bool] = True
-    stepwise: ClassVar[bool] = False  # whether the density is constant but for jumps
+    whole: ClassVar[Literal[False]] = False
     title: ClassVar[str]  # in tables of mechanisms
     source: ClassVar[str]  # where it is published
     bound = math.inf  # no annotation: a family may make it a field
+    _drawn_by = "exact_tail"
 
     # What a family may declare besides its distribution. The accounts of `dpnoise.privacy` read
     # these and need no list of families; without them they go by density and tail alone.
@@ -80,11 +126,6 @@ class Noise(ABC):
     def pieces(self) -> tuple[Piece, ...] | None:
         """-log density on [0, bound] as quadratics, or None if it is not made of any."""
         return None
-
-    @property
-    def step_width(self) -> float:
-        """The width of the steps by which the density falls, infinite without such steps."""
-        return math.inf
 
     @property
     def has_closed_loss(self) -> bool:
@@ -118,11 +159,6 @@ class Noise(ABC):
         """
         raise NotImplementedError
 
-    @property
-    def has_exact_draws(self) -> bool:
-        """Whether its class states an `exact_tail`."""
-        return "exact_tail" in vars(type(self))
-
     def zcdp_pair(self, sensitivity: Fraction) -> tuple[Fraction, Fraction] | None:  # noqa: ARG002
         """The pair (xi, eta) of a proved bound on the Renyi divergence, or None."""
         return None
@@ -149,14 +185,6 @@ class Noise(ABC):
         """The x >= 0 with P(|T| > x) = exp(-level), for level in [0, inf]."""
 
     @abstractmethod
-    def var(self) -> float:
-        """The variance."""
-
-    @abstractmethod
-    def mean_abs(self) -> float:
-        """E|T|, the mean absolute error that the noise adds."""
-
-    @abstractmethod
     def fisher_information(self) -> float:
         """The Fisher information about a shift, E[(d log g(T) / dT)^2]."""
 
@@ -179,10 +207,6 @@ class Noise(ABC):
         """
         check_factor(self, factor)
         return self._scaled(float(factor))
-
-    def std(self) -> float:
-        """The standard deviation."""
-        return math.sqrt(self.var())
 
     def logpdf(self, t: ArrayLike) -> Array:
         """The log density at `t`."""

@@ -27,15 +27,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems, draws, is_integer, points
+from dpnoise.noise.base import ScalarNoise
 from dpnoise.noise.exact import ZERO, bernoulli_exp, discrete_laplace, geometric
 from dpnoise.noise.exponential_power import gaussian_magnitude, mills_ratio
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
@@ -59,25 +60,14 @@ MAX_SENSITIVITY = 2**30
 
 
 @dataclass(frozen=True)
-class IntegerNoise(ABC):
+class IntegerNoise(ScalarNoise):
     """A distribution on the integers, symmetric about 0, that falls with |k|.
 
     Arguments of all methods may be scalars or arrays of any shape; the result has the same shape.
-
-    Attributes
-    ----------
-    log_concave : bool
-        Whether p(k)^2 >= p(k - 1) p(k + 1), so that the privacy loss grows with k.
     """
 
-    whole: ClassVar[bool] = True  # on the integers
-    log_concave: ClassVar[bool] = True
-    stepwise: ClassVar[bool] = False  # whether it is a rounded staircase
-
-    @property
-    def step_width(self) -> float:
-        """The width of the steps by which the density falls, infinite without such steps."""
-        return math.inf
+    whole: ClassVar[Literal[True]] = True
+    _drawn_by = "_exact_draws"
 
     @abstractmethod
     def _log_mass(self, k: Array) -> Array:
@@ -95,31 +85,14 @@ class IntegerNoise(ABC):
     def _exact_draws(self, rng: np.random.Generator, count: int) -> WordArray:
         """Some independent values, about `count` of them, without any error of rounding."""
 
-    @property
-    def has_exact_draws(self) -> bool:
-        """Whether its class states them itself: one on it may have another distribution."""
-        return "_exact_draws" in vars(type(self))
-
     @abstractmethod
     def largest_loss(self, shift: float | Fraction) -> Fraction | float:
         """An upper bound on the privacy loss under an integer shift, without rounding."""
-
-    @abstractmethod
-    def var(self) -> float:
-        """The variance."""
-
-    @abstractmethod
-    def mean_abs(self) -> float:
-        """E|X|."""
 
     def zcdp_pair(self, shift: Fraction) -> tuple[Fraction, Fraction] | None:
         """The pair (xi, eta) of a proved bound on the Renyi divergence, or None."""
         loss = self.largest_loss(shift)
         return None if loss == math.inf else (Fraction(loss), Fraction(0))
-
-    def std(self) -> float:
-        """The standard deviation."""
-        return math.sqrt(self.var())
 
     def logpmf(self, k: ArrayLike) -> Array:
         """Log P(X = k), -inf unless `k` is an integer."""

@@ -116,17 +116,6 @@ def steps(x: Array, width: float) -> tuple[Array, Array]:
     return np.where(x > most, math.inf, step), rest / width
 
 
-def check_staircase(noise: Any, subject: str) -> None:  # noqa: ANN401  (also of two numbers)
-    """Check of epsilon, sensitivity and gamma of a frozen staircase, stored as floats."""
-    problems = Problems(subject)
-    problems.number("epsilon", noise.epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
-    problems.number("sensitivity", noise.sensitivity, low=0.0, open_low=True)
-    problems.number("gamma", noise.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
-    problems.raise_if_any()
-    for name in ("epsilon", "sensitivity", "gamma"):
-        object.__setattr__(noise, name, float(getattr(noise, name)))
-
-
 @dataclass(frozen=True)
 class Staircase(Noise):
     """Staircase noise, epsilon-private for the given sensitivity.
@@ -159,7 +148,13 @@ class Staircase(Noise):
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as floats."""
-        check_staircase(self, "staircase noise")
+        problems = Problems("staircase noise")
+        problems.number("epsilon", self.epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
+        problems.number("sensitivity", self.sensitivity, low=0.0, open_low=True)
+        problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
+        problems.raise_if_any()
+        for name in ("epsilon", "sensitivity", "gamma"):
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
     def _fall(self) -> float:

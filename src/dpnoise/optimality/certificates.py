@@ -53,11 +53,12 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.differences import Differences
 
+SUMS = "variance", "mean-abs"  # errors that add up over the coordinates
 _SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
 
 
 class FloorCertificate(Protocol):
-    """What proves a lower bound on sum w_i sigma_i^2, and computes it from itself alone."""
+    """What proves a lower bound on sum w_i sigma_i^2, or on another error, from itself alone."""
 
     @property
     def method(self) -> str:
@@ -283,43 +284,19 @@ def _patterns(few: Differences) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class OwnWholeNumbers:
-    """Certificate from single coordinates whose differences are whole numbers.
-
-    Parameters
-    ----------
-    scalar : WholeCertificate
-        For whole numbers, for differences up to those of a coordinate.
-    """
-
-    scalar: WholeCertificate
-
-    @property
-    def method(self) -> str:
-        """Kind of the bound."""
-        return "single coordinates"
-
-    def bound(
-        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
-    ) -> float:
-        """Sum of the weights times the bound for one coordinate."""
-        found = sensitivity.differences
-        if found is None or not found.whole or found.full or self.scalar.change > found.size:
-            return 0.0
-        return self.scalar.bound(epsilon, delta) * float(np.sum(weights)) * (1.0 - MARGIN)
-
-
-@dataclass(frozen=True)
 class Blocks:
-    """Certificate for a product: one per block.
+    """Certificate for a product: one per block, added up or the largest.
 
     Parameters
     ----------
     parts : tuple of FloorCertificate
         In the order of the blocks.
+    error : str
+        "variance", "mean-abs", "max" or "norm".
     """
 
     parts: tuple[FloorCertificate, ...]
+    error: str = "variance"
 
     @property
     def method(self) -> str:
@@ -329,13 +306,14 @@ class Blocks:
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
-        """Sum of the blocks' bounds."""
+        """Sum of the blocks' bounds for sums, else the largest."""
         blocks = sensitivity.split(weights)
         if not blocks or len(self.parts) != len(blocks):
             return 0.0
         rows = zip(self.parts, blocks, strict=True)
         found = [part.bound(block, epsilon, delta, share) for part, (block, share) in rows]
-        return float(np.sum(found)) * (1.0 - 1e-12)
+        total = float(np.sum(found) if self.error in SUMS else np.max(found))
+        return total * (1.0 - MARGIN)
 
 
 def exchangeable(

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.optimality.certificates import star_shaped
+from dpnoise.optimality.certificates import SUMS, Blocks, star_shaped
 from dpnoise.optimality.closed_forms import smallest_moment, step_group
-from dpnoise.optimality.few_entries import FewEntries, few_entries
+from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import FAST, radial_test
 from dpnoise.optimality.rearrangement import (
     LARGEST_EPSILON,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
+    from dpnoise.optimality.certificates import FloorCertificate
     from dpnoise.optimality.radial_test import RadialTest
     from dpnoise.sensitivity.base import Sensitivity
 
@@ -60,10 +61,10 @@ class OwnCoordinates:
     Parameters
     ----------
     error : str
-        "mean-abs", "max" or "norm".
+        "variance", "mean-abs", "max" or "norm".
     scalar : ScalarCertificate or WholeCertificate
-        Of a lower bound on E|T| for one number of sensitivity 1; or, where the differences of
-        coordinates are whole or the largest only, for whole numbers.
+        Of a lower bound on E|T|, or on E T^2, for one number of sensitivity 1; or, where the
+        differences of coordinates are whole or the largest only, for whole numbers.
     """
 
     error: str
@@ -85,8 +86,8 @@ class OwnCoordinates:
             active = box > 0.0
             one = float(np.max(sizes[active] / box[active]))
             return each * max(one, float(np.sum(sizes)) / sensitivity.l1 * (1.0 - MARGIN))
-        sizes = weights * sizes
-        return each * float(np.sum(sizes) if self.error == "mean-abs" else np.max(sizes))
+        sizes = weights * (sizes**2 if self.error == "variance" else sizes)
+        return each * float(np.sum(sizes) if self.error in SUMS else np.max(sizes))
 
     def _unit(self, sensitivity: Sensitivity) -> Array:
         """One over the change that the scalar bound is for, by coordinate; 0 where it is not."""
@@ -174,42 +175,6 @@ class EqualVolume:
         return kept ** (1.0 / self.size) * inner * (1.0 - _MARGIN)
 
 
-@dataclass(frozen=True)
-class PartsOfProduct:
-    """Certificate for a product: one per block, added up or the largest.
-
-    Parameters
-    ----------
-    error : str
-        "mean-abs", "max" or "norm".
-    parts : tuple of ErrorCertificate
-        In the order of the blocks.
-    """
-
-    error: str
-    parts: tuple[ErrorCertificate, ...]
-
-    @property
-    def method(self) -> str:
-        """Kinds of the parts' bounds."""
-        return " + ".join(dict.fromkeys(part.method for part in self.parts))
-
-    def bound(
-        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
-    ) -> float:
-        """Sum of the blocks' bounds for sums, else the largest."""
-        blocks = sensitivity.split(weights)
-        if not blocks or len(self.parts) != len(blocks):
-            return 0.0
-        rows = zip(self.parts, blocks, strict=True)
-        found = [part.bound(block, epsilon, delta, share) for part, (block, share) in rows]
-        total = float(np.sum(found) if self.error == "mean-abs" else np.max(found))
-        return total * (1.0 - MARGIN)
-
-
-ErrorCertificate = OwnCoordinates | EqualVolume | PartsOfProduct | FewEntries
-
-
 def _log_unit(error: str, weights: Array) -> float:
     """The logarithm of the volume of {sum w_i |x_i| <= 1} or of {w_i |x_i| <= 1}."""
     cube = weights.size * math.log(2.0) - math.fsum(np.log(weights))
@@ -245,7 +210,7 @@ def error_candidates(
     epsilon: float,
     delta: float,
     weights: Array,
-) -> list[tuple[float, ErrorCertificate]]:
+) -> list[tuple[float, FloorCertificate]]:
     """Pairs of a bound on an error and its certificate, never empty."""
     problem = (sensitivity, epsilon, delta, weights)
     scalars: list[ScalarCertificate | WholeCertificate] = []
@@ -256,7 +221,7 @@ def error_candidates(
     few = sensitivity.differences
     if few is not None and few.whole and not few.full and few.size > 1.0:
         scalars.append(whole_certificate(int(few.size), epsilon, delta, 1))
-    found: list[ErrorCertificate] = [OwnCoordinates(error, scalar) for scalar in scalars]
+    found: list[FloorCertificate] = [OwnCoordinates(error, scalar) for scalar in scalars]
     if few is not None:
         found += few_entries(few, error, epsilon, delta)
     if sensitivity.blocks and (error != "norm" or not sensitivity.convex):
@@ -267,7 +232,7 @@ def error_candidates(
             )[1]
             for block, part in sensitivity.split(weights)
         ]
-        found.append(PartsOfProduct(error, tuple(best)))
+        found.append(Blocks(tuple(best), error))
     size = 0
     if sensitivity.convex and not sensitivity.flat and error == "norm":
         size = sensitivity.active_dimension

@@ -314,12 +314,11 @@ def counted(found: Differences, k: int, error: str) -> tuple[int, int]:
     return number, total
 
 
-FewEntries = SummedDifferences | OneSidedStep | WholeStep
-
-
-def few_entries(found: Differences, error: str, epsilon: float, delta: float) -> list[FewEntries]:
+def few_entries(
+    found: Differences, error: str, epsilon: float, delta: float
+) -> list[FloorCertificate]:
     """Certificates that may prove something; of unequal weights they use the least."""
-    tried: list[FewEntries] = []
+    tried: list[FloorCertificate] = []
     if found.listed:
         return tried
     if found.whole or found.full:

@@ -17,7 +17,6 @@ from dpnoise.optimality.certificates import (
     Blocks,
     FloorCertificate,
     Layers,
-    OwnWholeNumbers,
     Projection,
     Subsets,
     count_projection,
@@ -28,20 +27,19 @@ from dpnoise.optimality.certificates import (
     unconditional,
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
-from dpnoise.optimality.error_floor import ERRORS, error_candidates
+from dpnoise.optimality.error_floor import ERRORS, OwnCoordinates, error_candidates
 from dpnoise.optimality.factorisation import MixtureProjection, factorisation_of
 from dpnoise.optimality.few_entries import few_entries
 from dpnoise.optimality.radial_test import radial_test
 from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate, whole_certificate
-from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.product import Product, as_sensitivity
+from dpnoise.sensitivity.balls import LInf, as_sensitivity
+from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.optimality.error_floor import ErrorCertificate
     from dpnoise.sensitivity.base import Sensitivity
 
 _SMALLEST_EPSILON = 1e-6
@@ -79,7 +77,7 @@ class Floor:
 
     value: float
     method: str
-    certificate: FloorCertificate | ErrorCertificate
+    certificate: FloorCertificate
     sensitivity: Sensitivity
     epsilon: float
     delta: float
@@ -239,7 +237,7 @@ def candidates(
     else:
         if sensitivity.is_whole and not sensitivity.preimage:
             change = int(sensitivity.box[0])
-            found.append(OwnWholeNumbers(whole_certificate(change, epsilon, delta)))
+            found.append(OwnCoordinates("variance", whole_certificate(change, epsilon, delta)))
         found += _exchangeable(*problem)
     pairs = [(certificate.bound(*problem), certificate) for certificate in found]
     if sensitivity.convex and not sensitivity.ball_radius(2.0):

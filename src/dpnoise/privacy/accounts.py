@@ -47,8 +47,7 @@ from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.integer_points import read_parts
-from dpnoise.privacy.integer_sets import PURE, integer_bounds
+from dpnoise.privacy.integer_sets import PURE, integer_bounds, read_parts
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import known_profile
 from dpnoise.sensitivity.base import MOST_UNEQUAL
@@ -444,7 +443,7 @@ def first_account(
     if enough is not None and copies > 1 and noise.log_concave:
         # Composition cannot be enough where its lower bound is above.
         low = -math.inf
-        if not isinstance(noise, IntegerNoise) and enough > 0.0:
+        if not noise.whole and enough > 0.0:
             low = composed_lower_bound(noise, size, epsilon, copies)
         if low == -math.inf or low <= math.log(enough) + _LOG_ROUNDING:
             upper = _as_delta(composed_log_delta(noise, size, epsilon, copies))

@@ -15,7 +15,8 @@ g(t + d) >= g(t). On A, 0 < t + d < t + d', so that g(t + d') <= g(t + d), and
 
 Where the privacy loss log g(t) / g(t + d) grows with t (log-concave noise), the positive part is
 a half-line t > t1, which is equation (14) of Muthukrishnan & Kalyani ("Grafting Laplace and
-Gaussian distributions", IEEE TIFS 2023). Each module of `scalar` holds one kind of noise.
+Gaussian distributions", IEEE TIFS 2023). `shifted` of `privacy.shift` knows the formulas.
+
 **By a largest privacy loss alone.** Whatever has no loss above L is dominated by randomized
 response, whose loss is L or -L (Kairouz, Oh & Viswanath, "The composition theorem for differential
 privacy", ICML 2015):
@@ -33,7 +34,7 @@ import numpy as np
 
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.exact import as_double, as_double_above
-from dpnoise.privacy.scalar.shift import check_shift, shifted
+from dpnoise.privacy.shift import check_shift, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.scalar.shift import Shift
+    from dpnoise.privacy.shift import Shift
 
 
 MAX_EPSILON = 1e100
@@ -54,40 +55,9 @@ _MARGIN, _MARGIN_OF_LOG, _DEEPEST = 2.0**-43, 2.0**-50, 745.0
 _RESPONSE_ERROR = 1e-11  # relative, of two logarithms and their difference
 
 
-def hockey_stick(
-    noise: Noise | IntegerNoise, shift: float, epsilon: ArrayLike
-) -> tuple[Array, Array]:
-    """Log delta for one shift and any real epsilon, and how fast delta falls.
-
-    With d the shift, an integer for the discrete Gaussian, the first is the logarithm of delta =
-    integral of [g(t) - e^epsilon g(t + d)]_+ dt, -inf where that is 0. For epsilon < 0, from -1e100
-    on, it follows from symmetry, delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon). The
-    second is -d delta / d epsilon = e^epsilon P(T > t2), with t2 the point that the crossing of the
-    loss is shifted to; at a kink of delta it is the slope on its right, for epsilon < 0 on its
-    left. A ValueError is raised if an argument is out of range.
-    """
-    problems = Problems("hockey-stick divergence")
-    d = floats(problems, "shift", shift, low=0.0)
-    epsilon = floats(problems, "epsilon", epsilon, low=-MAX_EPSILON, high=MAX_EPSILON)
-    problems.require(d.ndim == 0, "shift", "one number", shift)
-    check_shift(problems, noise, np.atleast_1d(d))
-    problems.raise_if_any()
-    return _evaluate(shifted(noise, float(d)), epsilon)
-
-
-def _evaluate(pair: Shift, epsilon: Array) -> tuple[Array, Array]:
-    size = np.abs(epsilon.ravel())
-    log_delta, log_slope = pair.log_delta_and_slope(size)
-    log_delta = np.minimum(log_delta, 0.0)  # delta is at most 1 before rounding
-    slope = np.exp(np.minimum(log_slope, 0.0))
-    back = epsilon.ravel() < 0.0
-    if back.any():
-        # P(T <= t1) = 1 - delta - slope at |epsilon|.
-        delta, fall = np.exp(log_delta[back]), np.exp(-size[back])
-        with np.errstate(divide="ignore"):  # no shift and epsilon ~ 0
-            log_delta[back] = np.log(-np.expm1(-size[back]) + fall * delta)
-        slope[back] = fall * np.maximum(1.0 - delta - slope[back], 0.0)
-    return log_delta.reshape(epsilon.shape), slope.reshape(epsilon.shape)
+def _log_delta(pair: Shift, epsilon: Array) -> Array:
+    """Log delta at epsilon >= 0, at most 0 before rounding."""
+    return np.minimum(pair.log_delta_and_slope(epsilon.ravel())[0], 0.0).reshape(epsilon.shape)
 
 
 def _by_sensitivity(
@@ -117,7 +87,7 @@ def log_privacy_profile(
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=MAX_EPSILON)
     check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
-    found = _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
+    found = _by_sensitivity(noise, sensitivity, epsilon, _log_delta)
     return _raised(found) if noise.whole else found
 
 
@@ -154,7 +124,7 @@ def privacy_profile(
         epsilon is a value of the loss (discrete Gaussian noise of sigma from 16 on: within 4e-12).
         For Subbotin noise (p other than 1 and 2) the error is 4e-11, and on top of it epsilon
         counts as if it were off by p units in its last place. For any other family it is an upper
-        bound (`dpnoise.privacy.scalar.shift`).
+        bound (`dpnoise.privacy.shift`).
 
     Raises
     ------

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, floats, is_integer
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion
@@ -29,7 +29,7 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.shift import WHOLE, shifted, whole_shift
+from dpnoise.privacy.shift import WHOLE, shifted, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.lattice.discrete import ListedLoss
 
     AnyNoise = Noise | IntegerNoise
     Shares = dict[tuple[Any, float], int]  # of Noise, IntegerNoise or ListedLoss
@@ -89,7 +91,7 @@ def read_shares(
     if problems.found:  # of a long list only the first coordinates
         noises = noises[:_FIRST]
     for k, (one, size) in enumerate(zip(noises, sizes, strict=False)):
-        known = isinstance(one, Noise | IntegerNoise) and isinstance(size, float)
+        known = is_scalar(one) and isinstance(size, float)
         if many and known and (one, size) in shares:
             shares[one, size] += 1
             continue
@@ -107,9 +109,9 @@ def read_shares(
 def _good_share(problems: Problems, noise: object, size: float, label: str) -> bool:
     """Check of one coordinate."""
     good = problems.number(f"sensitivity{label}", size, low=0.0)
-    known = isinstance(noise, Noise | IntegerNoise)
+    known = is_scalar(noise)
     problems.require(known, f"noise{label}", "noise of one number", noise)
-    if not isinstance(noise, Noise | IntegerNoise) or not good:
+    if not is_scalar(noise) or not good:
         return False
     if size > 0.0:
         spread = noise.mean_abs()
@@ -168,14 +170,14 @@ def equal_groups(shares: Shares) -> Groups:
     """The different noises in units of the sensitivity, and how many coordinates have each."""
     groups: dict[tuple[Any, ...], tuple[Any, int]] = {}
     for (noise, size), count in shares.items():
-        own = isinstance(noise, ListedLoss)
+        own = noise.listed
         key, scaled = ((noise,), noise) if own else canonical(noise, size)
         found, before = groups.get(key, (scaled, 0))
         groups[key] = found, before + count
     return list(groups.values())
 
 
-_MIN_RTOL = 1e-10
+_MIN_RTOL, _RTOL = 1e-10, 1e-7  # relative gaps of bounds
 _MOST_EPSILON = 1e99
 _SECONDS = 8.0  # what a call may take, roughly
 _LISTED_SIZE = 15  # log2 of the lattice of losses that are on one already
@@ -231,7 +233,7 @@ def _error_of_log(log_delta: Array) -> Array:
 
 def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorProfile:
     """The profile of a single coordinate."""
-    if isinstance(noise, ListedLoss):
+    if noise.listed:
         high = noise.log_delta(epsilon)
         return VectorProfile(np.full_like(high, -math.inf)[()], high[()], high[()])
     pair = shifted(noise, size)
@@ -271,7 +273,7 @@ def is_invertible(groups: Groups) -> bool:
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """The profile of several coordinates."""
-    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)
+    listed = any(noise.listed for noise, _ in groups)
     known = all(noise.log_concave or noise.has_closed_loss for noise, _ in groups)
     if not listed and not known:
         some = next(noise for noise, _ in groups if not noise.log_concave)
@@ -297,7 +299,7 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
 
 def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
     """The bounds of the finest lattice that takes a few seconds."""
-    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)  # rounded already
+    listed = any(noise.listed for noise, _ in groups)  # rounded already
     sizes = [2**k for k in range(_LISTED_SIZE if listed else 18, 12, -1)]
     count = max(epsilon.size, 1)
     fine = [size for size in sizes if lattice_seconds(len(groups), count, size) <= _SECONDS]
@@ -347,7 +349,7 @@ def _from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> Ve
     return VectorProfile((low - slack)[()], middle[()], np.minimum(high + slack, 0.0)[()])
 
 
-def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> VectorProfile:
+def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = _RTOL) -> VectorProfile:
     """Bounds for checked coordinates: noise and positive sensitivity, with how many there are."""
     if not shares:
         nothing = np.full(epsilon.shape, -math.inf)[()]
@@ -358,25 +360,22 @@ def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> Vec
     return _many(equal_groups(shares), epsilon, rtol)
 
 
-def searched_profile(shares: Shares) -> Callable[[float, float], float] | None:
-    """Upper bounds on delta by epsilon and relative gap, for a search; None where that is no gain.
+def searched_profile(shares: Shares) -> Callable[[float], float] | None:
+    """Upper bounds on delta by epsilon, for a search; None where that is no gain.
 
-    One inversion for each gap serves all epsilons, so that answers near the one before take little
-    time.
+    One inversion serves all epsilons, so that answers near the one before take little time.
     """
     groups = equal_groups(shares)
-    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)
+    listed = any(noise.listed for noise, _ in groups)
     if sum(shares.values()) < 2 or listed or not is_invertible(groups):
         return None
     transform = loss_transform(groups)
     if transform.infinite == 1.0 or not 0 < len(transform.losses) <= _MOST_DIFFERENT:
         return None
-    inversions: dict[float, Inversion] = {}
+    inversion = Inversion(transform, _RTOL, _SECONDS, kept=True)
 
-    def upper(epsilon: float, rtol: float) -> float:
-        if rtol not in inversions:
-            inversions[rtol] = Inversion(transform, rtol, _SECONDS, kept=True)
-        high = float(inversions[rtol].bounds(epsilon).upper)
+    def upper(epsilon: float) -> float:
+        high = float(inversion.bounds(epsilon).upper)
         if math.isnan(high):
             return 1.0
         if high == -math.inf:
@@ -393,7 +392,7 @@ def vector_profile(
     epsilon: ArrayLike,
     *,
     copies: int = 1,
-    rtol: float = 1e-7,
+    rtol: float = _RTOL,
 ) -> VectorProfile:
     """Two-sided bounds on the privacy profile of a vector query.
 
@@ -456,7 +455,7 @@ def vector_profile(
 
 
 def profile_of_counted(
-    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = 1e-7
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = _RTOL
 ) -> VectorProfile:
     """Bounds for coordinates given by noise, sensitivity and how many there are.
 
@@ -471,7 +470,7 @@ def profile_of_counted(
 
 
 def known_profile(
-    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = 1e-7
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float, rtol: float = _RTOL
 ) -> VectorProfile:
     """The same bounds, and 0 <= delta <= 1 beyond the range of the accounts."""
     try:

@@ -27,7 +27,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.joint.base import ROUNDED_UP
 from dpnoise.mechanisms.compare import best
 from dpnoise.noise.exact import as_double_above
-from dpnoise.privacy.integer_points import LARGEST_SIZE
+from dpnoise.privacy.integer_sets import LARGEST_SIZE
 from dpnoise.releases.aggregates import read_labels, read_numbers, read_records
 from dpnoise.releases.released import Entry, Released
 from dpnoise.releases.sums import grid_of, noisy

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise.joint.base import VectorNoise
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian, KNorm
-from dpnoise.mechanisms.integers import IntegerVector, RoundedNoise
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.integers import RoundedNoise
 from dpnoise.mechanisms.summed import SummedNoise
-from dpnoise.noise.base import Noise
-from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.base import is_scalar
 from dpnoise.sensitivity.contributions import power_below
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.noise.exact import Entropy
+    from dpnoise.noise.integers import IntegerNoise
 
 _FINENESS = 2**10  # steps of the grid in the mean size of the noise
 _FINEST = 2.0**-40  # of the mean size
@@ -313,29 +314,19 @@ def _read_parts(problems: Problems, noise: object) -> list[Part]:
 
 def _is_vector(noise: object) -> bool:
     """Whether noise is for vectors of a given number of coordinates."""
-    kinds = (*_JOINT, IndependentNoise, IntegerVector, BlockNoise, Sequence)
-    return isinstance(noise, kinds) and not isinstance(noise, str)
+    return isinstance(noise, VectorNoise | Sequence) and not isinstance(noise, str)
 
 
 def _parts(problems: Problems, noise: object) -> Iterator[Part]:
     """The parts, their coordinates counted from 0."""
     if isinstance(noise, Sequence) and not isinstance(noise, str):
         yield from _listed(problems, noise)
-    elif isinstance(noise, IntegerVector):
-        yield from _listed(problems, noise.noises)
-    elif isinstance(noise, BlockNoise):
-        for indices, block in noise.blocks:
-            for part in _parts(problems, block):
-                yield part._replace(indices=indices[part.indices])
-    elif isinstance(noise, IndependentNoise) and _is_scalar(noise.unit):
-        yield Part(np.arange(noise.dimension), noise.unit, noise.scales)
-    elif type(noise) in _JOINT:
-        dimension = noise.dimension  # type: ignore[attr-defined]  # of joint noise
-        yield Part(np.arange(dimension), noise, np.ones(dimension))
-    elif _is_scalar(noise):
-        yield Part(np.array([0]), noise, np.ones(1))
-    else:
-        problems.require(False, "noise", _EXPECTED, noise)
+        return
+    alone = [(np.array([0]), noise, np.ones(1))]
+    for part in starmap(Part, noise.parts() if isinstance(noise, VectorNoise) else alone):
+        known = part.is_joint or _is_scalar(part.noise)
+        if problems.require(known, "noise", _EXPECTED, noise):
+            yield part
 
 
 def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
@@ -353,4 +344,4 @@ def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
 
 def _is_scalar(noise: object) -> bool:
     """Whether independent noise of one number has an exact sampler."""
-    return isinstance(noise, Noise | IntegerNoise) and noise.has_exact_draws
+    return is_scalar(noise) and noise.has_exact_draws

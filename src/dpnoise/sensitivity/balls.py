@@ -1,4 +1,4 @@
-"""Boxes, and balls of the l1, l2 and l-infinity norm.
+"""Boxes, and balls of the l1, l2 and l-infinity norm; the set that a number or a vector stands for.
 
 A box bounds the change of every coordinate by its own sensitivity, all of them at once; a ball has
 one bound on the size of the whole difference. Volumes and moments are in closed form.
@@ -20,6 +20,8 @@ from dpnoise.sensitivity.base import (
     check_dimension,
     check_relation,
     check_size,
+    is_set,
+    joined,
     largest,
     read_sizes,
 )
@@ -28,6 +30,8 @@ from dpnoise.sensitivity.relation import each_words, number_words, own_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Weights
@@ -85,8 +89,14 @@ class _Ball(Sensitivity):
         """The radius, for the power of the norm."""
         return self.radius if p == self._power else 0.0
 
-    def _first_axis(self) -> Array:
-        """The radius on the first coordinate, shape (K,)."""
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm, the radius."""
+        return self.radius
+
+    @property
+    def extreme_point(self) -> Array:
+        """The end of the first axis, shape (K,)."""
         point = np.zeros(self.of)
         point[0] = self.radius
         return point
@@ -132,11 +142,6 @@ class L1(_Ball):
         return self.radius
 
     @property
-    def l2(self) -> float:
-        """The largest l2 norm, the radius."""
-        return self.radius
-
-    @property
     def log_volume(self) -> float:
         """The logarithm of the volume."""
         return self.of * math.log(2.0 * self.radius) - math.lgamma(self.of + 1.0)
@@ -150,11 +155,6 @@ class L1(_Ball):
     def mean_abs(self) -> Array:
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return np.full(self.of, self.radius / (self.of + 1.0))
-
-    @property
-    def extreme_point(self) -> Array:
-        """The vertex on the first axis, shape (K,)."""
-        return self._first_axis()
 
     def vertices(self) -> Array | None:
         """All extreme points, one of each pair; None if there are many."""
@@ -221,11 +221,6 @@ class L2(_Ball):
         return self.radius * math.sqrt(self.of)
 
     @property
-    def l2(self) -> float:
-        """The largest l2 norm, the radius."""
-        return self.radius
-
-    @property
     def log_volume(self) -> float:
         """The logarithm of the volume."""
         unit = 0.5 * self.of * math.log(math.pi) - math.lgamma(0.5 * self.of + 1.0)
@@ -241,11 +236,6 @@ class L2(_Ball):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         share = math.exp(math.lgamma(0.5 * self.of + 1.0) - math.lgamma(0.5 * self.of + 1.5))
         return np.full(self.of, self.radius * share / math.sqrt(math.pi))
-
-    @property
-    def extreme_point(self) -> Array:
-        """The boundary point on the first axis, shape (K,)."""
-        return self._first_axis()
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The root of the sum of (w_i radius)^2, or the largest of these (on its axis)."""
@@ -475,3 +465,60 @@ class Box(_Rectangle):
     def _scaled(self, factor: float) -> Self:
         """The box with every side `factor` times as long."""
         return replace(self, lambdas=tuple((factor * self.box).tolist()))
+
+
+def as_sensitivity(
+    sensitivity: float | ArrayLike | Sensitivity,
+    dimension: int | None = None,
+    *,
+    relation: str | None = None,
+) -> Sensitivity:
+    """A sensitivity set from a number, a vector or a set.
+
+    Parameters
+    ----------
+    sensitivity : float, array_like of shape (K,), or Sensitivity
+        A number bounds the change of every coordinate (`LInf`), a vector that of each (`Box`);
+        a set is returned as it is.
+    dimension : int, optional
+        The number K of coordinates. With a number it is 1 by default; otherwise it must be that
+        of the vector or set.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours; with a set that states its relation it must be that one.
+
+    Returns
+    -------
+    Sensitivity
+        The set.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or the two do not fit; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import as_sensitivity
+    >>> as_sensitivity(1.0, 3)
+    LInf(radius=1.0, of=3)
+    >>> as_sensitivity([1.0, 0.5], relation="add-remove")
+    Box(lambdas=(1.0, 0.5), relation='add-remove')
+    """
+    problems = Problems("sensitivity")
+    if dimension is not None:
+        check_dimension(problems, "dimension", dimension)
+    check_relation(problems, relation)
+    array = isinstance(sensitivity, list | tuple) or getattr(sensitivity, "ndim", 0) > 0
+    if not array and not is_set(sensitivity):
+        value = sensitivity.item() if isinstance(sensitivity, np.ndarray) else sensitivity
+        check_size(problems, "sensitivity", value)
+        problems.raise_if_any()
+        count = 1 if dimension is None else int(dimension)
+        return LInf(float(value), count, relation=relation)  # type: ignore[arg-type]  # checked
+    problems.raise_if_any()
+    found = sensitivity if is_set(sensitivity) else Box(sensitivity)  # type: ignore[arg-type]
+    fits = dimension in (None, found.dimension)
+    problems.require(fits, "dimension", f"that of the sensitivity, {found.dimension}", dimension)
+    joined(problems, found.relation, relation, "the set and relation=")
+    problems.raise_if_any()
+    return found.stating(relation)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike
+    from typing_extensions import TypeIs
 
     from dpnoise._types import Array, BoolArray
     from dpnoise.noise.exact import Weights
@@ -114,6 +115,16 @@ def largest(x: Array) -> tuple[Array, Array]:
     most = np.max(np.abs(x), axis=-1)
     unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
     return most, x / unit
+
+
+def is_set(value: object) -> TypeIs[Sensitivity]:
+    """Whether a value is a sensitivity set."""
+    return isinstance(value, Sensitivity)
+
+
+def require_set(problems: Problems, name: str, value: object) -> bool:
+    """A problem is recorded unless a value is a sensitivity set."""
+    return problems.require(is_set(value), name, "a sensitivity set such as Box or L2", value)
 
 
 @dataclass(frozen=True, repr=False)

@@ -34,7 +34,14 @@ import numpy as np
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.exact import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.balls import L2
-from dpnoise.sensitivity.base import LARGEST, Sensitivity, check_relation, largest, read_sizes
+from dpnoise.sensitivity.base import (
+    LARGEST,
+    Sensitivity,
+    check_relation,
+    largest,
+    read_sizes,
+    require_set,
+)
 from dpnoise.sensitivity.relation import each_words, list_words
 from dpnoise.sensitivity.spheroid import OUTWARD, RoundSet
 
@@ -265,8 +272,7 @@ def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
     [2.0, 3.464102]
     """
     problems = Problems("enclosing ellipsoid")
-    known = isinstance(sensitivity, Sensitivity)
-    problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
+    require_set(problems, "sensitivity", sensitivity)
     problems.raise_if_any()
     axes = tuple((_ENCLOSING * _enclosing_axes(sensitivity)).tolist())
     return Ellipsoid(axes, relation=sensitivity.relation)
@@ -426,9 +432,6 @@ class TiltedEllipsoid(RoundSet):
         left, _, _ = np.linalg.svd(self._matrix)
         found: Array = left[:, 0] @ self._matrix / OUTWARD
         return found
-
-    def vertices(self) -> None:
-        """None: all points of the surface are extreme."""
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """From above: a norm of the matrix of the w_i a_ki."""

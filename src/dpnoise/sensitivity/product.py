@@ -29,21 +29,19 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise.exact import above
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, Box, LInf
+from dpnoise.sensitivity.balls import L1
 from dpnoise.sensitivity.base import (
     Sensitivity,
-    check_dimension,
     check_relation,
-    check_size,
+    is_set,
     joined,
+    require_set,
 )
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise.noise.exact import Weights
@@ -88,7 +86,7 @@ class Product(Sensitivity):
         problems = Problems("product of sensitivities")
         problems.require(len(blocks) > 0, "blocks", "at least one", blocks)
         for i, block in enumerate(blocks):
-            good = isinstance(block, Sensitivity)
+            good = is_set(block)
             problems.require(good, f"blocks[{i}]", "a sensitivity set such as Box or L2", block)
         check_relation(problems, relation)
         problems.raise_if_any()
@@ -270,63 +268,6 @@ class Product(Sensitivity):
 _KINDS = ("symmetric", "nonnegative")
 
 
-def as_sensitivity(
-    sensitivity: float | ArrayLike | Sensitivity,
-    dimension: int | None = None,
-    *,
-    relation: str | None = None,
-) -> Sensitivity:
-    """A sensitivity set from a number, a vector or a set.
-
-    Parameters
-    ----------
-    sensitivity : float, array_like of shape (K,), or Sensitivity
-        A number bounds the change of every coordinate (`LInf`), a vector that of each (`Box`);
-        a set is returned as it is.
-    dimension : int, optional
-        The number K of coordinates. With a number it is 1 by default; otherwise it must be that
-        of the vector or set.
-    relation : {"add-remove", "replace-one"}, optional
-        Which data sets are neighbours; with a set that states its relation it must be that one.
-
-    Returns
-    -------
-    Sensitivity
-        The set.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or the two do not fit; the message names every problem.
-
-    Examples
-    --------
-    >>> from dpnoise import as_sensitivity
-    >>> as_sensitivity(1.0, 3)
-    LInf(radius=1.0, of=3)
-    >>> as_sensitivity([1.0, 0.5], relation="add-remove")
-    Box(lambdas=(1.0, 0.5), relation='add-remove')
-    """
-    problems = Problems("sensitivity")
-    if dimension is not None:
-        check_dimension(problems, "dimension", dimension)
-    check_relation(problems, relation)
-    array = isinstance(sensitivity, list | tuple) or getattr(sensitivity, "ndim", 0) > 0
-    if not array and not isinstance(sensitivity, Sensitivity):
-        value = sensitivity.item() if isinstance(sensitivity, np.ndarray) else sensitivity
-        check_size(problems, "sensitivity", value)
-        problems.raise_if_any()
-        count = 1 if dimension is None else int(dimension)
-        return LInf(float(value), count, relation=relation)  # type: ignore[arg-type]  # checked
-    problems.raise_if_any()
-    found = sensitivity if isinstance(sensitivity, Sensitivity) else Box(sensitivity)  # type: ignore[arg-type]
-    fits = dimension in (None, found.dimension)
-    problems.require(fits, "dimension", f"that of the sensitivity, {found.dimension}", dimension)
-    joined(problems, found.relation, relation, "the set and relation=")
-    problems.raise_if_any()
-    return found.stating(relation)
-
-
 def _doubled(ball: Sensitivity) -> Sensitivity:
     """A set around the differences of two vectors of a set.
 
@@ -363,8 +304,7 @@ def _converted(sensitivity: Sensitivity, relation: str, contributions: str) -> S
     before = ADD_REMOVE if relation == REPLACE_ONE else REPLACE_ONE
     subject = "replace-one sensitivity" if relation == REPLACE_ONE else "add/remove sensitivity"
     problems = Problems(subject)
-    known = isinstance(sensitivity, Sensitivity)
-    problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
+    known = require_set(problems, "sensitivity", sensitivity)
     if known and sensitivity.relation not in (None, before):
         problems.add(
             f"sensitivity: expected a set for {before!r}, or for no relation, got {sensitivity!r}"

@@ -359,16 +359,6 @@ class Workload(Sensitivity):
         problems.raise_if_any()
         return cls.marginals(shape, ways, **people)
 
-    @classmethod
-    def of_cells(cls, W: Any, cells: Counts) -> Self:  # noqa: ANN401  (dense or sparse)
-        """The workload for what one person changes in the cells."""
-        found = cls(W, at_most=cells.m, exactly=cells.exactly, relation=cells.relation)
-        problems = Problems(_SUBJECT)
-        expected = f"{found.cells!r}, as many as W has columns"
-        problems.require(found.cells == cells, "cells", expected, cells)
-        problems.raise_if_any()
-        return found
-
     def __eq__(self, other: object) -> bool:
         """Whether the other asks the same questions about people as free."""
         if type(other) is not Workload:

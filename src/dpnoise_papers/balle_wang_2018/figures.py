@@ -9,14 +9,14 @@ larger count, in print too. The city is turned so that its long axis is upright.
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap, Normalize
-from matplotlib.patches import Patch
+from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from dpnoise_papers.claims.interval import ends
@@ -25,7 +25,6 @@ from dpnoise_papers.style import (
     OURS,
     PAGE,
     PLAIN,
-    cell_edges,
     house_style,
     legend_below,
     look,
@@ -34,7 +33,7 @@ from dpnoise_papers.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -43,44 +42,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _NEAR = 2.0  # of the largest printed bound, up to where the second panel of a gain reaches
-_NO_ANSWER = "#D0D0D0"
-_STOPS = {
-    "argument": "$v^*$, $u^*$ to $10^{-12}$ (Section 5.1)",
-    "delta": "$\\delta$ to $10^{-12}$ (authors' script)",
-}
-# Powers of ten of the true delta over the delta asked for; the last class of each side is open.
-_LEVELS = (-9.0, -3.0, -1.0, -0.1, -0.001, 0.001, 0.1, 0.5, 1.0, 2.0, 9.0)
-NAMES = {
-    "classical": "classical\nGaussian",
-    "analytic": "analytic\nGaussian",
-    "flat": "mean everywhere",
-    "james-stein": "James-Stein",
-    "james-stein-positive": "James-Stein,\npositive part",
-    "soft-threshold": "soft\nthreshold",
-    "wavelets": "wavelets",
-    "trend-filtering-0": "trend filter,\norder 0",
-    "trend-filtering-1": "trend filter,\norder 1",
-    "trend-filtering-2": "trend filter,\norder 2",
-}
-# Name of the style and marker of each method; variants of one differ in the marker.
-LOOKS = {
-    "classical": ("classical-gaussian", "s"),
-    "analytic": ("gaussian", "o"),
-    "flat": ("", ""),
-    "james-stein": ("james-stein", "v"),
-    "james-stein-positive": ("james-stein", "1"),
-    "soft-threshold": ("soft-threshold", "D"),
-    "wavelets": ("wavelets", "P"),
-    "trend-filtering-0": ("trend-filtering", "*"),
-    "trend-filtering-1": ("trend-filtering", "X"),
-    "trend-filtering-2": ("trend-filtering", "x"),
-}
-_PAPER = (
-    "classical", "analytic", "james-stein", "soft-threshold", "wavelets", "trend-filtering-0",
-)  # fmt: skip
-_FLAT = {"color": GREY, "linestyle": (0, (1, 2.5))}
 SOURCES = {"scaled": "substitute trips, scaled"}
-_PROVED = {"classical": r" (private for $\epsilon < 1$)"}
 # Maps in the order of Figure 2, then ours. A flat one is blank, and the positive part's is as
 # James-Stein's.
 _MAPS_OF_PAPER = ("analytic", "wavelets", "trend-filtering-0")
@@ -130,25 +92,14 @@ def deviations(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def gain_by_epsilon(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
-
-    Guides are the gains that the paper prints.
-    """
-    return _gain(table, printed, "epsilon", "delta")
-
-
-def gain_by_delta(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
-
-    Guides are the gains that the paper prints.
-    """
-    return _gain(table, printed, "delta", "epsilon")
-
-
 @house_style()
-def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Figure:
-    """Return the gain along one column, a line per value of the other, also near the bounds."""
+def gain(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Gain in variance against epsilon or delta, of which there are more, a line per other value.
+
+    The second panels of Figures 1 and 3. Guides are the gains that the paper prints, near which the
+    right panel is.
+    """
+    along, by = sorted(("epsilon", "delta"), key=lambda name: -table[name].nunique())
     lines = sorted(table[by].unique())
     figure, panels = page(1, 2, height=3.2)
     axes, near = panels[0]
@@ -181,77 +132,36 @@ def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Fi
     return figure
 
 
-@house_style()
-def published_algorithm(table: pd.DataFrame) -> Figure:
-    """Privacy of Algorithm 1 as published, over epsilon and the delta asked for.
-
-    One map for each stop of the delta that it really has over the delta asked for, in powers of
-    ten: orange where it is not private, blue where it adds too much noise, grey without an answer.
-    """
-    safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
-    unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)
-    colours = np.vstack([safe(np.arange(4)), np.ones(4), unsafe(np.arange(5))])
-    shown = ListedColormap(colours)
-    norm = BoundaryNorm(_LEVELS, len(colours))
-    figure, panels = page(1, len(_STOPS), height=3.7, sharey=True)
-    for axes, (stop, name) in zip(panels[0], _STOPS.items(), strict=True):
-        rows = table[table["stop"] == stop]
-        grid = rows.pivot_table(
-            index="delta", columns="epsilon", values="log10_ratio", dropna=False
-        )
-        values = np.ma.masked_invalid(grid.to_numpy())
-        x, y = (np.exp(cell_edges(np.log(e.to_numpy()))) for e in (grid.columns, grid.index))
-        clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
-        axes.set_facecolor(_NO_ANSWER)
-        mesh = axes.pcolormesh(x, y, clipped, cmap=shown, norm=norm,
-                               rasterized=True)  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(x[[0, -1]])
-        axes.set_ylim(y[[0, -1]])
-        axes.set_xlabel(r"$\epsilon$")
-        axes.set_title(name)
-    panels[0, 0].set_ylabel(r"$\delta$ asked for")
-    bar = figure.colorbar(mesh, ax=list(panels[0]), ticks=_LEVELS[1:-1])
-    bar.ax.set_yticklabels([_ratio(level) for level in _LEVELS[1:-1]])
-    bar.ax.minorticks_off()
-    bar.ax.set_title("true / asked", fontweight="normal")
-    figure.suptitle("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for")
-    patches = [
-        Patch(color=unsafe(2), label="not private: too little noise"),
-        Patch(color=safe(1), label="private, with too much noise"),
-        Patch(facecolor="#FFFFFF", edgecolor=GREY, linewidth=0.5, label="right to 0.2 %"),
-        Patch(color=_NO_ANSWER, label="no answer: overflow or endless search"),
-    ]
-    legend_below(figure, patches)
-    return figure
-
-
-def _ratio(level: float) -> str:
-    """Return a power of ten as a factor, or in percent where it is near 1."""
-    value = 10.0**level
-    if abs(value - 1.0) < 0.01:
-        return f"{100 * (value - 1):+.2f} %"
-    return f"{value:.3g}"
-
-
 class _Look(NamedTuple):
-    """Name, keywords of a line and marker of a mechanism."""
+    """Name, with an asterisk if it is ours, keywords of a line and marker of a mechanism."""
 
     name: str
     line: dict[str, Any]
-    marker: str
+    marker: str = ""
 
 
+_FLAT = {"color": GREY, "linestyle": (0, (1, 2.5))}
 # In the order of the legend; variants of one mechanism differ in the marker.
-_LOOKS = {
+_RELEASES = {
     "cgm": _Look("cGM: classical Gaussian", look("classical-gaussian"), "s"),
     "agm": _Look("aGM: analytic Gaussian", look("gaussian"), "o"),
     "laplace": _Look("Laplace, pure", look("laplace"), "^"),
     "agm-js": _Look("aGM-JS: James-Stein", look("james-stein"), "v"),
     "agm-th": _Look("aGM-TH: soft threshold", look("soft-threshold"), "D"),
     "agm-js-plus": _Look("aGM-JS, positive part*", look("james-stein"), "1"),
-    "zero": _Look("all zeros, no data used*", {"color": GREY, "linestyle": (0, (1, 2.5))}, ""),
+    "zero": _Look("all zeros, no data used*", _FLAT),
+}
+_MAPS = {
+    "classical": _Look("classical Gaussian", look("classical-gaussian"), "s"),
+    "analytic": _Look("analytic Gaussian", look("gaussian"), "o"),
+    "flat": _Look("mean everywhere*", _FLAT),
+    "james-stein": _Look("James-Stein", look("james-stein"), "v"),
+    "james-stein-positive": _Look("James-Stein, positive part*", look("james-stein"), "1"),
+    "soft-threshold": _Look("soft threshold", look("soft-threshold"), "D"),
+    "wavelets": _Look("wavelets", look("wavelets"), "P"),
+    "trend-filtering-0": _Look("trend filter, order 0", look("trend-filtering"), "*"),
+    "trend-filtering-1": _Look("trend filter, order 1*", look("trend-filtering"), "X"),
+    "trend-filtering-2": _Look("trend filter, order 2*", look("trend-filtering"), "x"),
 }
 _DENOISED = ("agm-js", "agm-js-plus", "agm-th", "zero")
 
@@ -287,11 +197,11 @@ def error_curves(table: pd.DataFrame, error: str) -> Figure:
     figure, panels = page(len(epsilons), 2, height=3.3 * len(epsilons))
     for (left, right), epsilon in zip(panels, epsilons, strict=True):
         rows = table[table["epsilon"] == epsilon]
-        _draw(left, rows, _LOOKS)
+        _draw(left, rows, _RELEASES)
         left.set_title(f"Error at $\\epsilon = {epsilon:g}$")
         left.set_ylabel(f"{error}, mean over data sets")
         shared = rows[rows["method"] == "agm"].set_index("dimension")["error"]
-        _draw(right, rows, _LOOKS, rows["dimension"].map(shared))
+        _draw(right, rows, _RELEASES, rows["dimension"].map(shared))
         right.set_title("The same over the error of aGM")
     legend_below(figure)
     return figure
@@ -318,31 +228,40 @@ def denoised_curves(table: pd.DataFrame, error: str) -> Figure:
 def _draw(
     axes: Axes, rows: pd.DataFrame, methods: Iterable[str], unit: pd.Series | None = None
 ) -> None:
-    """Draw one line with its band per method, in units of another column if there is one."""
-    for method in methods:
-        own = rows[rows["method"] == method]
-        if own.empty:
-            continue
-        entry, scale = _LOOKS[method], 1.0 if unit is None else unit[own.index]
-        ours = entry.name.endswith("*")
-        error = own["error"] / scale
-        axes.plot(
-            own["dimension"], error, **entry.line, marker=entry.marker, markersize=3.5,
-            label=entry.name, zorder=3 if ours else 4, linewidth=1.0 if ours else 1.4,
-        )  # fmt: skip
-        low, high = (end / scale for end in ends(own, "error"))
-        low = np.maximum(low, error.min() / 100)  # a band that reaches 0 has no end on this axis
-        axes.fill_between(
-            own["dimension"], low, high, color=entry.line["color"], alpha=0.2, linewidth=0
-        )
+    """Draw errors over dimensions, in units of another column if there is one."""
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    _bands(axes, rows, {name: _RELEASES[name] for name in methods}, ("dimension", "error"), unit)
     ticks = sorted(set(rows["dimension"]))
     axes.set_xticks(ticks[:: 1 + len(ticks) // 7])
-    axes.xaxis.set_major_formatter(PLAIN)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("dimension $d$")
+
+
+def _bands(
+    axes: Axes,
+    rows: pd.DataFrame,
+    looks: Mapping[str, _Look],
+    columns: tuple[str, str],
+    unit: pd.Series | None = None,
+) -> None:
+    """Draw one line with its band per method that has rows, of columns x and y."""
+    x, y = columns
+    for method, entry in looks.items():
+        own = rows[rows["method"] == method]
+        if own.empty:
+            continue
+        scale, ours = 1.0 if unit is None else unit[own.index], entry.name.endswith("*")
+        error = own[y] / scale
+        axes.plot(
+            own[x], error, **entry.line, marker=entry.marker, markersize=3.5, label=entry.name,
+            zorder=3 if ours else 4, linewidth=1.0 if ours else 1.4,
+        )  # fmt: skip
+        low, high = (end / scale for end in ends(own, y))
+        low = np.maximum(low, error / 10)  # a band that reaches 0 has no end on this axis
+        axes.fill_between(own[x], low, high, color=entry.line["color"], alpha=0.2, linewidth=0)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(PLAIN)
     axes.grid()
 
 
@@ -361,7 +280,7 @@ def maps(
     methods = [name for name in (*_MAPS_OF_PAPER, *_OUR_MAPS) if name in present]
     paper = _printed(printed)
     rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
-    x, y, north = _upright(maps[["x", "y"]].to_numpy())
+    x, y = _upright(maps[["x", "y"]].to_numpy())
     low, high = roads[["u", "v"]].to_numpy().T
     points = np.column_stack([x, y])
     lines = list(np.stack([points[low], points[high]], axis=1))
@@ -379,22 +298,20 @@ def maps(
             )
         )  # fmt: skip
         panel.set_xlim(np.min(x), np.max(x))
+        panel.set_ylim(np.min(y), np.max(y))
         panel.set_aspect("equal")
         panel.set_axis_off()
-        title = (
-            "counts\n(substitutes)"
-            if method == "truth"
-            else NAMES[method] + "*" * (method in _OUR_MAPS)
+        words = "counts (substitutes)"
+        if method != "truth":
+            words = _MAPS[method].name.removesuffix("*") + "*" * (method in _OUR_MAPS)
+        panel.set_title(
+            textwrap.fill(words, 13, break_on_hyphens=False), loc="center", fontweight="normal"
         )
-        panel.set_title(title, loc="center", fontweight="normal")
         below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
         panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",
                    fontweight="normal" if method == "truth" else "bold")  # fmt: skip
         known = "(printed)" if method == "truth" else paper.get(method, "")
         panel.text(0.5, -0.045, known, transform=panel.transAxes, ha="center", va="top", color=GREY)
-    top = _compass(panels[0, 0], x, y, north)
-    for panel in panels[0]:
-        panel.set_ylim(np.min(y), top)
     first = errors.iloc[0]
     figure.suptitle(
         f"{first['city']}, {first['hour']:02d}-{first['hour'] + 1:02d} h, "
@@ -424,12 +341,18 @@ def _printed(printed: pd.DataFrame | None) -> dict[str, str]:
 def errors(table: pd.DataFrame) -> Figure:
     """Mean square error and its 99 % interval against epsilon, one panel for each hour."""
     hours = sorted(set(table["hour"]))
+    name = r"classical Gaussian (private for $\epsilon < 1$)"
+    looks = _MAPS | {"classical": _MAPS["classical"]._replace(name=name)}
     columns = min(len(hours), 2)
     rows = -(-len(hours) // columns)
     figure, panels = page(rows, columns, height=2.5 * rows + 0.7, sharex=True, sharey=True)
     for panel, hour in zip(panels.flat, hours, strict=False):
         here = table[table["hour"] == hour]
-        _curves(panel, here)
+        panel.set_xscale("log")
+        _bands(panel, here, looks, ("epsilon", "mse"))
+        panel.set_xlim(here["epsilon"].min() * 0.95, here["epsilon"].max() * 1.05)
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_title(f"{hour:02d}-{hour + 1:02d} h, {SOURCES[here['source'].iloc[0]]}")
     for panel in panels.flat[len(hours) :]:
         panel.set_axis_off()
@@ -446,56 +369,9 @@ def errors(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _curves(panel: Axes, table: pd.DataFrame) -> None:
-    """Draw the error of each method with its band."""
-    present = set(table["method"])
-    for method in (name for name in LOOKS if name in present):
-        rows = table[table["method"] == method]
-        name, marker = LOOKS[method]
-        line, ours = look(name) if name else _FLAT, method not in _PAPER
-        label = NAMES[method].replace("\n", " ") + _PROVED.get(method, "") + "*" * ours
-        panel.plot(
-            rows["epsilon"], rows["mse"], **line, marker=marker, label=label,
-            zorder=2 if ours else 3, linewidth=1.0 if ours else 1.4,
-        )  # fmt: skip
-        low, high = ends(rows, "mse")
-        # a band that reaches zero has no lower end on this axis
-        low = np.maximum(low, rows["mse"] / 10.0)
-        panel.fill_between(rows["epsilon"], low, high, color=line["color"], alpha=0.2, linewidth=0)
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_xlim(table["epsilon"].min() * 0.95, table["epsilon"].max() * 1.05)
-    panel.grid()
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.xaxis.set_major_formatter(PLAIN)
-    panel.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _upright(points: Array) -> tuple[Array, Array, Array]:
-    """Return coordinates along the short and the long axis, and the direction of north."""
+def _upright(points: Array) -> tuple[Array, Array]:
+    """Return coordinates along the short and the long axis, the northern end on top."""
     centred = points - np.mean(points, axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
-    up = axes[:, 1] * (1.0 if axes[1, 1] >= 0.0 else -1.0)  # the northern end on top
-    right = np.array([up[1], -up[0]])
-    return centred @ right, centred @ up, np.array([right[1], up[1]])
-
-
-def _compass(panel: Axes, x: Array, y: Array, north: Array) -> float:
-    """Draw a bar of one kilometre and an arrow to the north in an upper corner.
-
-    Returns the height that all panels need for it to be free of streets.
-    """
-    unit = 1000.0
-    above = y > np.max(y) - 3.0 * unit
-    left, right = (np.count_nonzero(above & side) for side in (x < 0.0, x > 0.0))
-    middle = np.min(x) + 0.7 * unit if left <= right else np.max(x) - 0.7 * unit
-    taken = np.any(above & (np.abs(x - middle) < 0.8 * unit))
-    top = np.max(y) + 3.0 * unit * bool(taken)
-    base = np.array([middle, top - 2.3 * unit])
-    panel.plot(middle + np.array([-0.5, 0.5]) * unit, [base[1]] * 2, color=GREY, linewidth=1.2)
-    panel.text(middle, base[1] - 0.15 * unit, "1 km", ha="center", va="top", color=GREY)
-    foot = base + np.array([0.0, 0.25 * unit])
-    arrow = {"arrowstyle": "<-", "color": GREY, "linewidth": 0.6}
-    panel.annotate("N", foot, xytext=foot + 1.8 * unit * north, color=GREY,
-                   ha="center", va="center", arrowprops=arrow)  # fmt: skip
-    return top
+    up = axes[:, 1] * (1.0 if axes[1, 1] >= 0.0 else -1.0)
+    return centred @ np.array([up[1], -up[0]]), centred @ up

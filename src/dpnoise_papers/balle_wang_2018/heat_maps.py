@@ -13,7 +13,6 @@ private.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,18 +55,36 @@ _ON_ROADS = ("wavelets", "trend-filtering-0", "trend-filtering-1", "trend-filter
 _NOTE = "substitute trips, since the paper's counts are not public"
 
 
-@dataclass(frozen=True, eq=False)
-class _Release:
-    """One noisy map and what denoising needs to know about it."""
+class _Releases:
+    """Releases of one hour, all denoised on the same graph and the same random spanning tree."""
 
-    noisy: Array
-    sigma: float
-    graph: Graph
-    wavelets: WaveletBasis
+    def __init__(
+        self, city_settings: CityCounts, settings: HeatMap | HeatMapErrors, city: City, hour: int
+    ) -> None:
+        _check(city, hour)
+        self.settings, self.hour, self.truth = settings, hour, city.counts[hour]
+        self.sensitivity = l2_sensitivity(city_settings.events_per_cab)
+        self.graph = Graph(len(city.x), city.sections)
+        stream = generator(settings.seed, "heat-maps", "spanning tree")
+        self.wavelets = WaveletBasis(uniform_spanning_tree(self.graph, stream))
 
-    def estimate(self, method: str) -> tuple[Array, float, float]:
-        """Return the estimate, and penalty and degrees of freedom where there are any."""
-        y, sigma = self.noisy, self.sigma
+    def sigma(self, method: str, epsilon: float) -> float:
+        """Deviation of the noise that a method denoises."""
+        budget = epsilon, self.settings.delta, self.sensitivity
+        if method == "classical":
+            return float(classical_gaussian_sigma(*budget, allow_large_epsilon=True))
+        return float(gaussian_sigma(*budget))
+
+    def estimates(self, method: str, epsilon: float) -> list[tuple[Array, float, float]]:
+        """Estimate, penalty and degrees of freedom (NaN without) of each draw of the noise."""
+        sigma, found = self.sigma(method, epsilon), []
+        for k in range(self.settings.repetitions):
+            stream = generator(self.settings.seed, "heat-maps", self.hour, epsilon, k)
+            noisy = self.truth + sigma * stream.standard_normal(self.truth.size)
+            found.append(self._estimate(method, noisy, sigma))
+        return found
+
+    def _estimate(self, method: str, y: Array, sigma: float) -> tuple[Array, float, float]:
         threshold = universal_threshold(sigma, y.size)
         if method.startswith("trend-filtering-"):
             fit = choose_by_sure(self.graph, y, sigma, order=int(method[-1])).fit
@@ -97,21 +114,14 @@ def heat_maps(
     and one column for each method, counts of the first draw. Roads: u and v, the junctions that
     each road section joins, once.
     """
-    hour, epsilon, delta = settings.hour, settings.epsilon, settings.delta
-    seed, repetitions = settings.seed, settings.repetitions
-    _check(city, hour)
-    sensitivity = l2_sensitivity(city_settings.events_per_cab)
-    truth, details = city.counts[hour], city.hours[hour]
-    graph, wavelets = _basis(city, seed)
-    streams = [generator(seed, "heat-maps", hour, epsilon, k) for k in range(repetitions)]
-    normals = [stream.standard_normal(truth.size) for stream in streams]
+    hour, epsilon, repetitions = settings.hour, settings.epsilon, settings.repetitions
+    releases, details = _Releases(city_settings, settings, city, hour), city.hours[hour]
+    truth = releases.truth
     maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
     rows: list[dict[str, object]] = []
     errors: dict[str, Array] = {}
     for method in counted(settings.methods, "methods"):
-        sigma = _sigma(method, epsilon, delta, sensitivity)
-        releases = (_Release(truth + sigma * normal, sigma, graph, wavelets) for normal in normals)
-        found = [release.estimate(method) for release in releases]
+        found = releases.estimates(method, epsilon)
         maps[method], penalty, freedom = found[0]
         rmse = np.sqrt([np.mean((estimate - truth) ** 2) for estimate, _, _ in found])
         errors[method] = rmse
@@ -120,15 +130,16 @@ def heat_maps(
             "data_note": _NOTE, "day": details.day,
             "method": method, "role": _ROLES.get(method, "added"),
             "smooths": "graph" if method in _ON_ROADS else "nothing",
-            "epsilon": epsilon, "delta": delta,
-            "sensitivity": sensitivity, "neighbours": NEIGHBOURS, "sigma": sigma,
+            "epsilon": epsilon, "delta": settings.delta,
+            "sensitivity": releases.sensitivity, "neighbours": NEIGHBOURS,
+            "sigma": releases.sigma(method, epsilon),
             "penalty": penalty, "degrees_of_freedom": freedom, "rmse_first": rmse[0],
             "repetitions": repetitions, "rmse": np.mean(rmse),
             "rmse_se": np.std(rmse, ddof=1) / np.sqrt(repetitions),
         })  # fmt: skip
     table = pd.DataFrame(rows)
     table["saving"], table["saving_se"] = _savings(errors, settings.methods)
-    return table, pd.DataFrame(maps), pd.DataFrame(graph.edges, columns=["u", "v"])
+    return table, pd.DataFrame(maps), pd.DataFrame(releases.graph.edges, columns=["u", "v"])
 
 
 def heat_map_errors(
@@ -141,33 +152,24 @@ def heat_map_errors(
     the analytic mechanism's error over that, paired by draw (empty without the latter); `part` is
     the hour.
     """
-    hour, seed, delta = int(part), settings.seed, settings.delta
-    methods, repetitions = settings.methods, settings.repetitions
-    _check(city, hour)
-    sensitivity = l2_sensitivity(city_settings.events_per_cab)
-    truth = city.counts[hour]
-    graph, wavelets = _basis(city, seed)
+    hour, methods = int(part), settings.methods
+    releases, source = _Releases(city_settings, settings, city, hour), city.hours[hour].source
     rows = []
     for epsilon in counted(settings.epsilons, "epsilons"):
-        errors = np.empty((repetitions, len(methods)))
-        sigmas = [_sigma(method, epsilon, delta, sensitivity) for method in methods]
-        for repetition in range(repetitions):
-            rng = generator(seed, "heat-maps", hour, epsilon, repetition)
-            normal = rng.standard_normal(truth.size)
-            for i, (method, sigma) in enumerate(zip(methods, sigmas, strict=True)):
-                release = _Release(truth + sigma * normal, sigma, graph, wavelets)
-                errors[repetition, i] = np.mean((release.estimate(method)[0] - truth) ** 2)
-        deviation = np.std(errors, axis=0, ddof=1) / np.sqrt(repetitions)
-        raw = (
-            errors[:, methods.index("analytic")] if "analytic" in methods else np.nan * errors[:, 0]
-        )
-        source = city.hours[hour].source
-        for i, method in enumerate(methods):
-            rows.append((city.name, hour, source, _NOTE, method,
-                         _ROLES.get(method, "added"), epsilon, delta,
-                         sensitivity, sigmas[i], repetitions,
-                         float(np.mean(errors[:, i])), float(deviation[i]),
-                         *_ratio(raw, errors[:, i])))  # fmt: skip
+        errors = {
+            method: np.array([
+                np.mean((estimate - releases.truth) ** 2)
+                for estimate, _, _ in releases.estimates(method, epsilon)
+            ])
+            for method in methods
+        }  # fmt: skip
+        for method, own in errors.items():
+            raw = errors.get("analytic", np.full(own.size, np.nan))
+            error = float(np.std(own, ddof=1) / np.sqrt(own.size))
+            rows.append((city.name, hour, source, _NOTE, method, _ROLES.get(method, "added"),
+                         epsilon, settings.delta, releases.sensitivity,
+                         releases.sigma(method, epsilon), own.size, float(np.mean(own)), error,
+                         *_ratio(raw, own)))  # fmt: skip
     columns = ["city", "hour", "source", "data_note", "method", "role", "epsilon", "delta",
                "sensitivity", "sigma", "repetitions", "mse", "mse_se", "benefit",
                "benefit_se"]  # fmt: skip
@@ -225,22 +227,6 @@ def _savings(errors: Mapping[str, Array], methods: Sequence[str]) -> tuple[Array
         return np.full(len(methods), np.nan), np.full(len(methods), np.nan)
     ratios = np.array([_ratio(errors[method], errors["analytic"]) for method in methods])
     return 1.0 - ratios[:, 0], ratios[:, 1]
-
-
-def _basis(city: City, seed: int) -> tuple[Graph, WaveletBasis]:
-    """Return the graph, and wavelets on one random spanning tree, the same for all releases."""
-    graph = Graph(len(city.x), city.sections)
-    tree = uniform_spanning_tree(graph, generator(seed, "heat-maps", "spanning tree"))
-    return graph, WaveletBasis(tree)
-
-
-def _sigma(method: str, epsilon: float, delta: float, sensitivity: float) -> float:
-    """Return the deviation of the noise that a method denoises."""
-    if method == "classical":
-        sigma = classical_gaussian_sigma(epsilon, delta, sensitivity, allow_large_epsilon=True)
-    else:
-        sigma = gaussian_sigma(epsilon, delta, sensitivity)
-    return float(sigma)
 
 
 def _check(city: City, hour: int) -> None:

@@ -130,17 +130,11 @@ class CityCounts(Section):
     ----------
     events_per_cab : int
         Events that are kept of a cab in an hour: the l2 sensitivity of the counts.
-    bandwidth : float
-        Of the kernel that spreads an event over junctions, in metres; 0 for the nearest alone.
-    reach : float
-        An event farther than this from every junction, in metres, is not on the map.
     passengers_per_trip : float
         Turns the day's totals, which count passengers, into trips.
     """
 
     events_per_cab: Annotated[int, Field(ge=1, le=1_000_000)]
-    bandwidth: Annotated[float, Field(ge=0, le=1e5)]
-    reach: Annotated[float, Field(gt=0, le=1e5)]
     passengers_per_trip: Annotated[float, Field(gt=0, le=1e3)]
 
 

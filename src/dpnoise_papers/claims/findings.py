@@ -4,14 +4,17 @@
 
 writes `docs/snapshot/` from a run: every verdict, every number that a cause or an account refers
 to, the tables that documents quote, on which machine and with which packages it was made, and the
-figures of what the causes explain; and renews the images of the documents. Documents and tests are
-held to the recorded run, never to whatever run lies in results/.
+figures of what the causes explain; and renews the images of the documents and the accounts of what
+came out: the numbers of a template go between two marks of a document, of which the first names the
+template. Documents and tests are held to the recorded run, never to whatever run lies in results/.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+import textwrap
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,8 +27,16 @@ from dpnoise_papers.claims.judge import CANNOT
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
+from dpnoise_papers.claims.references import (
+    REFERENCE,
+    account,
+    named_tables,
+    references,
+    render,
+    templates,
+)
 from dpnoise_papers.claims.references import VERDICTS as VERDICTS_TABLE
-from dpnoise_papers.claims.references import named_tables, references, render, templates
+from dpnoise_papers.pages import one_line
 from dpnoise_papers.result_files import read_texts, write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
@@ -134,7 +145,7 @@ def _different(
 
 
 def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
-    """Write what `docs` keeps of a run in `results` and `figures`: snapshot and images."""
+    """Write what `docs` keeps of a run in `results` and `figures`; renew the accounts of it."""
     known = read_published(published)
     accounts = [
         (published.parent / path).read_text(encoding="utf-8")
@@ -163,6 +174,8 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     for path in kept - {folder / f"{name}.png" for name in wanted}:
         path.unlink()
     write_summaries(docs, published)
+    for name in templates(published.parent):
+        update(published.parent / name, published.parent, read_snapshot(folder).shown)
 
 
 def write_summaries(docs: Path, published: Path) -> None:
@@ -200,6 +213,54 @@ def _small(path: Path) -> bytes:
     buffer = BytesIO()
     smaller.quantize(_COLOURS).save(buffer, format="png", optimize=True)
     return buffer.getvalue()
+
+
+def outdated(document: str | Path, template: str, numbers: Mapping[str, str]) -> list[str]:
+    """Where a document is not what its template says with these numbers, one line for each number.
+
+    One line if the words differ; what `numbers` lacks is not compared.
+    """
+    given = account(document)
+    words = [re.escape(part) for part in REFERENCE.sub("\0", one_line(template)).split("\0")]
+    match = re.fullmatch(r"([^\s|]+?)".join(words), one_line(given.text))
+    if not match:
+        return [f"the words of {document} are not those of {given.template}"]
+    return [
+        f"{document} says {said}, the recorded run {numbers[part.text]}: {part.text}"
+        for said, part in zip(match.groups(), references(template), strict=True)
+        if numbers.get(part.text, said) != said
+    ]
+
+
+def update(document: Path, root: Path, numbers: Mapping[str, str]) -> None:
+    """Write numbers into a document whose template lies below `root`.
+
+    ValueError if one of them is missing; then nothing is written.
+    """
+    given = account(document)
+    text = (root / given.template).read_text(encoding="utf-8")
+    wanted = [part.text for part in references(text)]
+    missing = [one for one in wanted if numbers.get(one, UNKNOWN) == UNKNOWN]
+    if missing:
+        raise ValueError(f"{given.template}: the recorded run has no {'; '.join(missing)}")
+    filled = REFERENCE.sub(lambda match: numbers[match[1]], text)
+    page, end = document.read_text(encoding="utf-8"), given.start + len(given.text)
+    write_text(page[: given.start] + _filled(filled).rstrip() + "\n" + page[end:], document)
+
+
+def _filled(text: str) -> str:
+    """Markdown with its paragraphs and list items wrapped; tables stay as they are."""
+    parts = re.split(r"\n(?=\n|- |\|)", text)
+    for place, part in enumerate(parts):
+        if not part.lstrip().startswith("|"):
+            blank, indent = "\n" * part.startswith("\n"), "  " * part.lstrip().startswith("- ")
+            words = one_line(part)
+            lines = textwrap.wrap(
+                words, 100, subsequent_indent=indent,
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+            parts[place] = blank + "\n".join(lines)
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

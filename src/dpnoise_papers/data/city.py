@@ -6,8 +6,8 @@ is taken for the only one of its cab, and the counts are multiplied to the total
 day and hour.
 
 The repository ships the counts of the sampled trips and no trip: the table `EVENTS` by junction and
-hour, and what became of the trips by hour, `HOURS`. Both hold for the settings that the registry
-names; for others the trips themselves are needed. `write_counts` makes the two tables of trips.
+hour, and what became of the trips by hour, `HOURS`. The note in data/cities.yaml says how they were
+counted.
 
 Balle & Wang (ICML 2018, Section 5.3) count pick-ups and drop-offs at every junction of
 Manhattan, spread over junctions by a kernel, and take Delta = 5 as the l2 sensitivity, since no
@@ -21,30 +21,34 @@ for each cab and hour, the l2 sensitivity is
   l2 norm at most k have |v - w|^2 <= |v|^2 + |w|^2.
 
 Five trips have ten events; Delta = 5 needs five *events*, and adding or removing a cab.
+
+A street map
+has many more nodes, which only give a road its shape. The graph of junctions is what remains of
+
+1. the segments without direction, repetition and segments of a node to itself,
+2. their largest connected component,
+3. its 2-core: dead ends, removed until none is left, are no part of the network,
+4. after each chain of nodes of degree 2 has become one section.
+
+Two junctions may be joined by several sections, and a section may lead back to where it began;
+both are kept here, and merged by `dpnoise.denoise.Graph`, which counts them.
 """
 
 from __future__ import annotations
 
 import json
-import lzma
 import math
-from dataclasses import asdict, astuple, dataclass, field, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import KDTree
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise_papers.data.copies import obtain, places_of
 from dpnoise_papers.data.registry import read_cities
-from dpnoise_papers.data.roads import (
-    junction_graph,
-    local_metres,
-    split_map,
-)
 from dpnoise_papers.data.sets import Contents, DatasetUnavailable, read_arrays
-from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
     import os
@@ -53,21 +57,172 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.roads import RoadGraph
     from dpnoise_papers.data.tables import DataTable
 
+    Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
+
+EARTH_RADIUS = 6_371_008.8  # metres, the mean radius of the WGS84 ellipsoid
+
+
+@dataclass(frozen=True, eq=False)
+class RoadGraph:
+    """Junctions and sections, with what was found on the way.
+
+    `latitude` and `longitude` of the n junctions are in degrees, `node` are their ascending numbers
+    in the map that the graph was made of. `sections`, shape (m, 2), hold the two junctions of each
+    section, the lower number first, in lexicographic order; `length` is in metres along the
+    section, `segments` how many segments of the map make it up. `component` and `core` count nodes
+    and segments of the largest component, and of its 2-core.
+    """
+
+    latitude: Array
+    longitude: Array
+    node: Integers
+    sections: Integers
+    length: Array
+    segments: Integers
+    component: tuple[int, int]
+    core: tuple[int, int]
+
+
+def split_map(values: Array) -> tuple[Array, Array, Integers]:
+    """Latitude, longitude (n,) and segments (m, 2) of a map that is written as one table.
+
+    Its 1 + n + m rows of 3 hold the numbers of nodes n and segments m; latitude and longitude of
+    each node; from, to and weight of each segment. NaN where a line is shorter. Weights are not
+    used. ValueError if the rows are not as many as the first one says, or ends of segments are not
+    whole numbers.
+    """
+    values = np.asarray(values, dtype=float)
+    problems = Problems("road map")
+    if problems.require(values.ndim == 2 and values.shape[1:] == (3,) and len(values) > 1,
+                        "rows", "a first row with two counts, then nodes and segments",
+                        values.shape):  # fmt: skip
+        nodes, arcs = values[0, :2]
+        expected = f"1 + {nodes:g} + {arcs:g} as the first row says"
+        problems.require(len(values) == 1 + nodes + arcs, "rows", expected, len(values))
+    problems.raise_if_any()
+    n = int(nodes)
+    ends = values[1 + n :, :2]
+    whole = np.isfinite(ends) & (ends == np.round(ends))
+    problems.require(bool(np.all(whole)), "segments", "whole node numbers", ends[~whole][:3])
+    problems.raise_if_any()
+    return values[1 : 1 + n, 0], values[1 : 1 + n, 1], ends.astype(np.int64)
+
+
+def junction_graph(latitude: ArrayLike, longitude: ArrayLike, segments: ArrayLike) -> RoadGraph:
+    """Junctions of a street map and the sections between them.
+
+    Coordinates of the nodes of the map are in degrees, shape (n,); segments, shape (m, 2), are
+    straight pieces of road between two nodes, in any order and direction, once or more. ValueError
+    if coordinates are malformed, segments name no node, or no junction remains.
+    """
+    latitude, longitude = np.asarray(latitude, float), np.asarray(longitude, float)
+    segments = np.asarray(segments)
+    problems = Problems("road map")
+    for name, degrees, most in (("latitude", latitude, 90.0), ("longitude", longitude, 180.0)):
+        bad = degrees[~(np.abs(degrees) <= most)]
+        problems.require(not bad.size, name, f"degrees in [-{most:g}, {most:g}]", bad[:3].tolist())
+    n = len(latitude)
+    problems.require(latitude.shape == longitude.shape == (n,), "coordinates",
+                     "two sequences of one length", (latitude.shape, longitude.shape))  # fmt: skip
+    if problems.require(
+        segments.ndim == 2 and segments.shape[1] == 2 and segments.dtype.kind in "iu" and n > 0,
+        "segments", "pairs of node numbers, and nodes", f"{segments.dtype} of {segments.shape}",
+    ):  # fmt: skip
+        outside = segments[(segments < 0) | (segments >= n)]
+        expected = f"node numbers from 0 to {n - 1}"
+        problems.require(not outside.size, "segments", expected, outside[:3].tolist())
+    problems.raise_if_any()
+
+    edges = np.unique(np.sort(segments[segments[:, 0] != segments[:, 1]], axis=1), axis=0)
+    edges = largest_component(n, edges)
+    component = (len(np.unique(edges)), len(edges))
+    edges = two_core(n, edges)
+    core = (len(np.unique(edges)), len(edges))
+    node, ends, section = _contract(n, edges)
+    problems.require(node.size > 0, "segments", "a map with junctions", f"{core[1]} in its core")
+    problems.raise_if_any()
+    metres = great_circle(latitude, longitude, edges)
+    length = np.bincount(section, weights=metres).astype(float)
+    segment_count = np.bincount(section)
+    order = np.lexsort((length, ends[:, 1], ends[:, 0]))
+    return RoadGraph(
+        latitude[node], longitude[node], node, ends[order], length[order], segment_count[order],
+        component, core,
+    )  # fmt: skip
+
+
+def great_circle(latitude: Array, longitude: Array, pairs: Integers) -> Array:
+    """Metres between pairs (m, 2) of nodes at n places in degrees, by the haversine formula on a
+    sphere.
+    """
+    phi, lam = np.radians(latitude)[pairs], np.radians(longitude)[pairs]
+    half = np.sin(np.diff(phi, axis=1)[:, 0] / 2) ** 2
+    half += np.prod(np.cos(phi), axis=1) * np.sin(np.diff(lam, axis=1)[:, 0] / 2) ** 2
+    return 2.0 * EARTH_RADIUS * np.arcsin(np.sqrt(half))
+
+
+def local_metres(
+    latitude: ArrayLike, longitude: ArrayLike, origin: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Metres east and north of an origin (latitude, longitude), of places in degrees, shape (n,).
+
+    The plane touches the sphere at the origin's latitude; over the 22 km of Manhattan distances
+    between neighbouring junctions are right to 0.2 %.
+    """
+    unit = np.radians(EARTH_RADIUS)
+    east = unit * np.cos(np.radians(origin[0])) * (np.asarray(longitude, float) - origin[1])
+    return east, unit * (np.asarray(latitude, float) - origin[0])
+
+
+def largest_component(n: int, edges: Integers) -> Integers:
+    """Edges, shape (k, 2), of the largest connected component of n nodes."""
+    if not len(edges):
+        return edges
+    ones = np.ones(len(edges))
+    matrix = sparse.coo_array((ones, edges.T), shape=(n, n))
+    _, label = csgraph.connected_components(matrix, directed=False)
+    return edges[label[edges[:, 0]] == np.argmax(np.bincount(label))]
+
+
+def two_core(n: int, edges: Integers) -> Integers:
+    """Edges, shape (k, 2), left of n nodes when none ends at a node that has no other."""
+    # ends: fewer edges each time
+    while True:
+        degree = np.bincount(edges.ravel(), minlength=n)
+        kept = np.all(degree[edges] > 1, axis=1)
+        if np.all(kept):
+            return edges
+        edges = edges[kept]
+
+
+def _contract(n: int, edges: Integers) -> tuple[Integers, Integers, Integers]:
+    """Nodes that are junctions, the ends of each section, and each edge's section."""
+    degree = np.bincount(edges.ravel(), minlength=n)
+    node = np.flatnonzero(degree > 2)
+    m = len(edges)
+    if not node.size:
+        return node, np.empty((0, 2), np.int64), np.zeros(m, np.int64)
+    # Two edges that meet in a node of degree 2 belong to one section.
+    passed = np.flatnonzero(degree[edges.ravel()] == 2)
+    by_node = passed[np.argsort(edges.ravel()[passed], kind="stable")] // 2
+    links = (np.ones(len(by_node) // 2), (by_node[::2], by_node[1::2]))
+    _, section = csgraph.connected_components(sparse.coo_array(links, shape=(m, m)), directed=False)
+    # Each section has two ends in junctions, perhaps in the same one.
+    ending = np.flatnonzero(degree[edges.ravel()] > 2)
+    number = np.searchsorted(node, edges.ravel()[ending])
+    order = np.lexsort((number, section[ending // 2]))
+    return node, number[order].reshape(-1, 2), section.astype(np.int64)
+
 
 ROADS = "manhattan-roads"
 EVENTS = "manhattan-events"
 HOURS = "manhattan-hours"
-SAMPLES = "new-york-trips-sampled"
 TOTALS = "new-york-passengers-2014-09-24"
 _HOUR = 3600.0
-_WORKING_DAYS = 5  # Monday is 1
 _DAYS = "working days 2009-2015, to the total of 24 September 2014"
-_NEAREST = 32  # most junctions that one event is spread over
-_TRUNCATED = 3.0  # bandwidths beyond which the kernel is cut off
 
 
 @dataclass(frozen=True)
@@ -94,100 +249,6 @@ def l2_sensitivity(events: int, *, replace: bool = False) -> float:
     one.
     """
     return events * (math.sqrt(2.0) if replace else 1.0)
-
-
-def well_formed(latitude: ArrayLike, longitude: ArrayLike) -> Flags:
-    """Which positions in degrees, shape (n,), are on Earth and are not the origin (0, 0)."""
-    latitude, longitude = np.asarray(latitude, float), np.asarray(longitude, float)
-    good = (np.abs(latitude) <= 90.0) & (np.abs(longitude) <= 180.0)
-    return good & ((latitude != 0.0) | (longitude != 0.0))
-
-
-def first_events(cab: ArrayLike, time: ArrayLike, events_per_cab: int) -> Flags:
-    """Which of n events are among the first `events_per_cab` of their cab.
-
-    Events at the same time keep their order. What is kept of a cab depends on its own events alone,
-    which is why the bound is one on sensitivity.
-    """
-    cab, time = np.asarray(cab), np.asarray(time)
-    order = np.lexsort((time, cab))
-    ordered = cab[order]
-    fresh = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: cab.size])
-    starts = np.repeat(fresh, np.diff(np.append(fresh, cab.size)))
-    kept = np.empty(cab.size, dtype=bool)
-    kept[order] = np.arange(cab.size) - starts < events_per_cab
-    return kept
-
-
-class Spreading:
-    """Counts of positions at n junctions x, y, by a Gaussian kernel over the nearest ones.
-
-    All lengths are in metres. A position farther than `reach` from every junction is outside the
-    map. `bandwidth` is the standard deviation of the kernel, which is cut off at 3 bandwidths and
-    at 32 junctions, whichever is less, and scaled for each event so that its weights sum to 1. An
-    event always has the nearest junction; 0 gives all of it to that one.
-    """
-
-    def __init__(self, x: ArrayLike, y: ArrayLike, *, reach: float, bandwidth: float) -> None:
-        points = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
-        self._tree, self._size = KDTree(points), len(points)
-        self._reach, self._bandwidth = float(reach), float(bandwidth)
-
-    def inside(self, x: ArrayLike, y: ArrayLike) -> Flags:
-        """Which positions, shape (m,), the map reaches; what is not finite is not on the map."""
-        positions = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
-        good = np.all(np.isfinite(positions), axis=1)
-        distance, _ = self._tree.query(positions[good])
-        good[good] = distance <= self._reach
-        return good
-
-    def counts(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Counts at all junctions, shape (n,) with the sum m, of m positions inside the map."""
-        positions = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
-        k = min(_NEAREST, self._size) if self._bandwidth else 1
-        # In parts, since an event may have 32 weights.
-        total = np.zeros(self._size)
-        for part in np.array_split(positions, 1 + len(positions) // 50_000):
-            distance, junction = map(np.asarray, self._tree.query(part, k=[*range(1, k + 1)]))
-            weight = np.ones_like(distance)
-            if self._bandwidth:
-                # Relative to the nearest, whose weight must not underflow.
-                exponent = (distance[:, :1] ** 2 - distance**2) / (2.0 * self._bandwidth**2)
-                weight = np.exp(exponent) * (distance <= _TRUNCATED * self._bandwidth)
-                weight[:, 0] = 1.0
-            weight /= np.sum(weight, axis=1, keepdims=True)
-            total += np.bincount(junction.ravel(), weight.ravel(), minlength=self._size)
-        return total
-
-
-def count_events(
-    spreading: Spreading,
-    position: tuple[ArrayLike, ArrayLike],
-    *,
-    malformed: ArrayLike,
-    cab: ArrayLike,
-    time: ArrayLike,
-    events_per_cab: int,
-) -> tuple[Array, Tally]:
-    """Counts at junctions to which each cab contributes at most `events_per_cab` events, and their
-    tally.
-
-    The n events have positions (x, y) in metres, but for `malformed` ones; `cab` and `time` are as
-    for `first_events`. Only events on the map count towards the limit.
-    """
-    malformed, cab, time = np.asarray(malformed, bool), np.asarray(cab), np.asarray(time)
-    x, y = (np.where(malformed, np.nan, axis) for axis in position)
-    inside = spreading.inside(x, y)
-    places = np.flatnonzero(inside)
-    kept = places[first_events(cab[places], time[places], events_per_cab)]
-    tally = Tally(
-        events=len(inside),
-        malformed=int(np.sum(malformed)),
-        outside=int(np.sum(~inside & ~malformed)),
-        beyond_limit=len(places) - len(kept),
-        kept=len(kept),
-    )
-    return spreading.counts(x[kept], y[kept]), tally
 
 
 @dataclass(frozen=True)
@@ -226,30 +287,17 @@ class City:
     refused: Sequence[str] = ()
 
 
-class HourCount(NamedTuple):
-    """Sampled trips that begin in an hour: their number, both ends counted by junction, a tally."""
-
-    trips: int
-    counts: Array
-    tally: Tally
-
-
 def load_city(
     hours: Sequence[int],
     *,
-    events_per_cab: int = 5,
-    bandwidth: float = 80.0,
-    reach: float = 200.0,
     passengers_per_trip: float = 1.6,
     registry: str | os.PathLike[str] | None = None,
     **where: Any,  # noqa: ANN401 - those of `places_of`
 ) -> City:
     """Manhattan with the counts of some hours of the day, of those that can be had.
 
-    `events_per_cab` are kept of a cab in an hour, see `first_events`; `bandwidth` and `reach` are
-    those of `Spreading`, in metres; `passengers_per_trip` turns the day's
-    totals, which count passengers, into trips. `where` are the keywords of
-    `dpnoise_papers.data.copies.places_of`, the registry is data/cities.yaml.
+    `passengers_per_trip` turns the day's totals, which count passengers, into trips. `where` are
+    the keywords of `dpnoise_papers.data.copies.places_of`, the registry is data/cities.yaml.
 
     Hours without data are left out, and `missing` says why. DatasetUnavailable if there is no map,
     ValueError if an argument is out of range.
@@ -258,146 +306,32 @@ def load_city(
     for hour in hours:
         problems.require(is_integer(hour) and 0 <= hour < 24, "hours", "hours from 0 to 23", hour)
     problems.number("passengers_per_trip", passengers_per_trip, low=0.0, open_low=True)
-    count = is_integer(events_per_cab) and events_per_cab >= 1
-    problems.require(count, "events_per_cab", "a positive whole number", events_per_cab)
-    problems.number("bandwidth", bandwidth, low=0.0)
-    problems.number("reach", reach, low=0.0, open_low=True)
     problems.raise_if_any()
-    entry, wanted = read_cities(registry).find("manhattan")
-    places = places_of(registry, **where)
-    first = obtain({name: wanted[name] for name in (ROADS, TOTALS)}, places)
-    tables, sources, refused = dict(first.tables), list(first.sources), list(first.refused)
+    _, wanted = read_cities(registry).find("manhattan")
+    found = obtain(wanted, places_of(registry, **where))
+    tables, reasons = found.tables, list(found.reasons)
     if ROADS not in tables:
-        raise DatasetUnavailable("manhattan", first.reason, refused)
-    reasons = [first.reason] if first.reason else []
-    asked = {"events_per_cab": events_per_cab, "bandwidth": bandwidth, "reach": reach}
-    made = entry.counted_with.model_dump()
-    if asked != made:
-        kept, told = (", ".join(f"{k} {v!r}" for k, v in one.items()) for one in (made, asked))
-        reasons.append(f"the tables of counts hold for {kept}; for {told} trips are needed")
-    for names in ([(EVENTS, HOURS)] if asked == made else []) + [(SAMPLES,)]:
-        more = obtain({name: wanted[name] for name in names}, places)
-        sources += more.sources
-        refused += more.refused
-        tables |= more.tables
-        if not more.reason:
-            reasons = [first.reason] if first.reason else []
-            break
-        reasons.append(more.reason)
+        raise DatasetUnavailable("manhattan", found.reason, found.refused)
     roads = junction_graph(*split_map(tables[ROADS].values))
-    counted = _counted(tables, roads, hours, asked)
-    x, y, _ = _metres(roads)
-    found, told_of = {}, {}
-    if TOTALS in tables:
-        for hour, one in counted.items():
-            if not one.trips:
+    origin = (float(np.mean(roads.latitude)), float(np.mean(roads.longitude)))
+    x, y = local_metres(roads.latitude, roads.longitude, origin)
+    counts, told = {}, {}
+    if {EVENTS, HOURS, TOTALS} <= set(tables):
+        events, totals = tables[EVENTS], tables[TOTALS]
+        if not np.array_equal(events["junction"], roads.node):
+            raise DatasetUnavailable("manhattan", f"{EVENTS}: not the junctions of {ROADS}")
+        rows = {int(row[0]): [int(value) for value in row[1:]] for row in tables[HOURS].values}
+        for hour in sorted(set(hours)):
+            trips, *tally = rows[hour]
+            if not trips:
                 reasons.append(f"no sampled trip begins in hour {hour}")
                 continue
-            scale = _passengers(tables[TOTALS], hour) / passengers_per_trip / one.trips
-            found[hour] = one.counts * scale
-            told_of[hour] = Hour("scaled", _DAYS, scale, one.tally)
-    once = [list(dict.fromkeys(part)) for part in (reasons, sources, refused)]
-    return City("Manhattan", x, y, roads.sections, found, told_of, "; ".join(once[0]), *once[1:])
-
-
-def _counted(
-    tables: Mapping[str, DataTable],
-    roads: RoadGraph,
-    hours: Sequence[int],
-    settings: dict[str, Any],
-) -> dict[int, HourCount]:
-    """Counts of the sampled trips by hour, from the tables of counts or from the trips."""
-    if SAMPLES in tables:
-        return count_trips(tables[SAMPLES], roads, hours, **settings)
-    if not {EVENTS, HOURS} <= set(tables):
-        return {}
-    events, tallies = tables[EVENTS], tables[HOURS]
-    if not np.array_equal(events["junction"], roads.node):
-        raise DatasetUnavailable("manhattan", f"{EVENTS}: not the junctions of {ROADS}")
-    rows = {int(row[0]): [int(value) for value in row[1:]] for row in tallies.values}
-    return {
-        hour: HourCount(rows[hour][0], events[f"hour_{hour}"].copy(), Tally(*rows[hour][1:]))
-        for hour in sorted(set(hours))
-    }
-
-
-def _metres(roads: RoadGraph) -> tuple[Array, Array, tuple[float, float]]:
-    """Junctions in metres east and north of their mean, and that mean in degrees."""
-    origin = (float(np.mean(roads.latitude)), float(np.mean(roads.longitude)))
-    return *local_metres(roads.latitude, roads.longitude, origin), origin
-
-
-def count_trips(
-    trips: DataTable,
-    roads: RoadGraph,
-    hours: Sequence[int],
-    *,
-    events_per_cab: int,
-    bandwidth: float,
-    reach: float,
-) -> dict[int, HourCount]:
-    """Counts of both ends of the trips that begin in each hour, on working days.
-
-    Settings are those of `load_city`. The drop-offs of an hour are those of the trips that begin in
-    it, but for the few that are under way at its ends, about as many at the one as at the other.
-    """
-    x, y, origin = _metres(roads)
-    spreading = Spreading(x, y, reach=reach, bandwidth=bandwidth)
-    found = {}
-    for hour in sorted(set(hours)):
-        chosen = (trips["pickup_hour"] == hour) & (trips["pickup_isodow"] <= _WORKING_DAYS)
-        n = int(np.sum(chosen))
-        latitude = np.concatenate([trips["pickup_lat"][chosen], trips["dropoff_lat"][chosen]])
-        longitude = np.concatenate([trips["pickup_lon"][chosen], trips["dropoff_lon"][chosen]])
-        cab = np.tile(np.arange(n), 2)  # unknown: one cab for each trip
-        counts, tally = count_events(
-            spreading, local_metres(latitude, longitude, origin),
-            malformed=~well_formed(latitude, longitude), cab=cab, time=np.zeros(2 * n),
-            events_per_cab=events_per_cab,
-        )  # fmt: skip
-        found[hour] = HourCount(n, counts, tally)
-    return found
-
-
-def write_counts(
-    folder: str | os.PathLike[str],
-    *,
-    registry: str | os.PathLike[str] | None = None,
-    **where: Any,  # noqa: ANN401 - those of `places_of`
-) -> list[Path]:
-    """Write the tables `EVENTS` and `HOURS`, made of single trips, and return their paths.
-
-    The settings are those of the registry; places as for `load_city`. DatasetUnavailable if there
-    is no road map or there are no trips.
-    """
-    entry, wanted = read_cities(registry).find("manhattan")
-    needed = {name: wanted[name] for name in (ROADS, SAMPLES)}
-    found = obtain(needed, places_of(registry, **where))
-    if found.reason:
-        raise DatasetUnavailable("manhattan", found.reason, found.refused)
-    roads = junction_graph(*split_map(found.tables[ROADS].values))
-    settings = entry.counted_with.model_dump()
-    counted = count_trips(found.tables[SAMPLES], roads, range(24), **settings)
-    by_junction = zip(roads.node, *(one.counts for one in counted.values()), strict=True)
-    texts = {
-        EVENTS: [
-            ["junction", *(f"hour_{hour}" for hour in counted)],
-            *([repr(float(value)) if value % 1 else f"{value:.0f}" for value in row]
-              for row in by_junction),
-        ],
-        HOURS: [
-            ["hour", "trips", *(field.name for field in fields(Tally))],
-            *([str(hour), str(one.trips), *map(str, astuple(one.tally))]
-              for hour, one in counted.items()),
-        ],
-    }  # fmt: skip
-    paths = []
-    for name, rows in texts.items():
-        text = "".join(",".join(row) + "\n" for row in rows)
-        packed = lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
-        paths.append(Path(folder) / f"{name}.csv.xz")
-        write_bytes(packed, paths[-1])
-    return paths
+            scale = _passengers(totals, hour) / passengers_per_trip / trips
+            counts[hour] = events[f"hour_{hour}"] * scale
+            told[hour] = Hour("scaled", _DAYS, scale, Tally(*tally))
+    missing = "; ".join(dict.fromkeys(reasons))
+    sources, refused = found.sources, found.refused
+    return City("Manhattan", x, y, roads.sections, counts, told, missing, sources, refused)
 
 
 def _passengers(totals: DataTable, hour: int) -> float:

@@ -158,9 +158,7 @@ class Sources:
             for name in registry.sets:
                 entry, tables = registry.find(name)
                 self._entries[f"{kind}{name}"] = contents_digest(entry, *tables.values())
-                self._files[f"{kind}{name}"] = {
-                    table: one.files for table, one in tables.items() if not one.replaced_by
-                }
+                self._files[f"{kind}{name}"] = {table: one.files for table, one in tables.items()}
         for name, images in read_images_registry().items():
             self._entries[f"images/{name}"] = contents_digest(images)
             self._files[f"images/{name}"] = {c: one.files for c, one in images.copies.items()}
@@ -176,8 +174,7 @@ class Sources:
         told: dict[str, Any] = {"name": short}
         if kind == "city":
             own = self._config.balle_wang_2018
-            names = {"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
-            told = {"hours": own.hours, **own.city.model_dump(include=names)}
+            told = {"hours": own.hours, "passengers_per_trip": own.city.passengers_per_trip}
         function = f"dpnoise_papers.data.{_FUNCTIONS[kind][0]}"
         return {"function": function, "told": told, "entry": self._entries[name]}
 

@@ -62,8 +62,7 @@ class TableEntry(_Closed):
     content, see `dpnoise_papers.data.tables.fingerprint`. `labels` are, by column, the words that
     stand for numbers; `times` columns of dates, read as seconds since 1970 of the same clock;
     `gaps` columns that may be empty or beyond the end of a line, read as NaN. With `day`, a date of
-    the first of `times`, rows of other days are left out. `replaced_by` names tables that were made
-    of this one and serve in its place.
+    the first of `times`, rows of other days are left out.
     """
 
     files: Annotated[list[File], Field(min_length=1)]
@@ -75,7 +74,6 @@ class TableEntry(_Closed):
     times: list[Text] = []
     gaps: list[Text] = []
     day: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
-    replaced_by: list[Name] = []
 
 
 class SetEntry(_Closed):
@@ -112,20 +110,6 @@ class TaskEntry(SetEntry):
 Entry = TypeVar("Entry", bound=SetEntry)
 
 
-class CountedWith(_Closed):
-    """Settings of `dpnoise_papers.data.city.load_city` that counts of trips depend on."""
-
-    events_per_cab: Count
-    bandwidth: Annotated[float, Field(ge=0)]
-    reach: Annotated[float, Field(gt=0)]
-
-
-class CityEntry(SetEntry):
-    """A city; `counted_with` are the settings with which its tables of counts were made."""
-
-    counted_with: CountedWith
-
-
 class Registry(_Closed, Generic[Entry]):
     """Content of a registry: tables, and what is made of them."""
 
@@ -148,7 +132,7 @@ def contents_digest(entry: BaseModel, *tables: TableEntry) -> str:
 
     Words for readers, addresses and places of copies do not count.
     """
-    words = {"citation", "licence", "homepage", "note", "files", "sources", "replaced_by"}
+    words = {"citation", "licence", "homepage", "note", "files", "sources"}
     said = [one.model_dump(mode="json", exclude=words) for one in (entry, *tables)]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -174,12 +158,12 @@ def read_registry(
     )
 
 
-def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[CityEntry]:
+def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry]:
     """Validated registry of cities, by default the repository's data/cities.yaml.
 
     ValueError names every mistake of the file and its place.
     """
-    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, CityEntry)
+    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, SetEntry)
 
 
 def attributions() -> list[SetEntry]:
@@ -209,9 +193,6 @@ def _check_tables(registry: Registry[Entry], problems: Problems) -> None:
                 problems.require(column in table.columns, f"tables.{name}.{key}", expected, column)
         day = table.day is None or bool(table.times)
         problems.require(day, f"tables.{name}.day", "none without times", table.day)
-        for other in table.replaced_by:
-            known = other in registry.tables and other != name
-            problems.require(known, f"tables.{name}.replaced_by", "another table", other)
     for name, entry in registry.sets.items():
         for needed in entry.tables:
             known = needed in registry.tables

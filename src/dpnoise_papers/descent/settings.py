@@ -78,6 +78,8 @@ def _registered(tasks: dict[str, _Task]) -> dict[str, _Task]:
         if task.loss != _LOSSES[kind]:
             expected = f"the {_LOSSES[kind]} loss, for {kind}"
             raise ValueError(f"{name}: expected {expected}, got {task.loss}")
+        if task.loss == "logistic" and task.penalty == "l1":  # of which no optimum is known
+            raise ValueError(f"{name}: expected the penalty none or l2 for labels, got l1")
     return tasks
 
 

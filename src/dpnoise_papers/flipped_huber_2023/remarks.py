@@ -134,17 +134,14 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     """Gains and gaps of two dimensions side by side.
 
     One row per search (unrestricted, box), delta and epsilon, but for those where a box has no
-    private noise: dimension_from and dimension_to; gain_from_db and gain_to_db, the Gaussian
-    variance over the minimum flipped Huber variance in decibels; gain_lost_db, their difference;
-    gap_from and gap_to, the variance by the sufficient condition less the minimum; gap_grown, their
-    difference; excess_from and excess_to, the gaps in units of the minimum variance, and excess,
-    the larger of the two; over_gaussian and over_osgt, the minimum variance over that of
-    Gaussian and of offset-symmetric Gaussian noise of the same search, the larger of both
-    dimensions; and searched_excess, the excess again, with searched_excess_least and
-    searched_excess_greatest, its range over the searches (of a box without private noise for one
-    of the dimensions, the excess of the other).
-
-    ValueError if a table has several dimensions or the two do not share delta and epsilon.
+    private noise. The gain is the Gaussian variance over the minimum flipped Huber variance in
+    decibels, and the gap the variance by the sufficient condition less the minimum; gain_lost_db
+    and gap_grown are their differences. excess_from and excess_to are the gaps in units of the
+    minimum variance, and excess is the larger of the two; over_gaussian and over_osgt, the minimum
+    variance over that of Gaussian and of offset-symmetric Gaussian noise of the same search, are
+    the larger of both dimensions. searched_excess is the excess again, with searched_excess_least
+    and searched_excess_greatest, its range over the searches (of a box without private noise for
+    one of the dimensions, the excess of the other).
 
     Parameters
     ----------
@@ -152,54 +149,51 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
         The two panels of Figure 4: columns dimension, delta, epsilon, mechanism, method and
         variance, each with one dimension and the same delta and epsilon.
     """
-    parts = [_compared(lower, higher, search) for search in _SEARCHES]
-    table = pd.concat(parts, ignore_index=True)
-    table["searched_excess"] = table["excess"]
+    parts = []
+    for space in _SEARCHES:
+        one, two = _measures(lower, space), _measures(higher, space)
+        larger = np.maximum(one, two)  # no number where one is none
+        parts.append(pd.DataFrame({
+            "search": space,
+            "gain_lost_db": one["gain"] - two["gain"],
+            "gap_grown": two["gap"] - one["gap"],
+            "excess_from": one["excess"],
+            "excess_to": two["excess"],
+            "excess": larger["excess"],
+            "over_gaussian": larger["over_gaussian"],
+            "over_osgt": larger["over_osgt"],
+            "seen": np.fmax(one["excess"], two["excess"]),
+        }))  # fmt: skip
+    table = pd.concat(parts).reset_index().set_index("search").reset_index()
     same = table.groupby(_KEYS)["seen"]
-    table["searched_excess_least"] = same.transform("min")
-    table["searched_excess_greatest"] = same.transform("max")
-    return table.drop(columns="seen").dropna(ignore_index=True)
+    return (
+        table.assign(
+            searched_excess=table["excess"],
+            searched_excess_least=same.transform("min"),
+            searched_excess_greatest=same.transform("max"),
+        )
+        .drop(columns="seen")
+        .dropna(ignore_index=True)
+    )
 
 
-def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.DataFrame:
-    """Rows of one search."""
-    one, two = _measures(lower, "lower", search), _measures(higher, "higher", search)
-    if not one.index.equals(two.index):
-        raise ValueError("compare_dimensions: expected the same delta and epsilon in both tables")
-    both = one.add_suffix("_from").join(two.add_suffix("_to"))
-    both = both.rename(columns={"gain_from": "gain_from_db", "gain_to": "gain_to_db"})
-    both["gain_lost_db"] = both["gain_from_db"] - both["gain_to_db"]
-    both["gap_grown"] = both["gap_to"] - both["gap_from"]
-    for measure in ("excess", "over_gaussian", "over_osgt"):
-        both[measure] = both[[f"{measure}_from", f"{measure}_to"]].max(axis=1, skipna=False)
-    both["seen"] = both[["excess_from", "excess_to"]].max(axis=1)
-    both.insert(0, "search", search)
-    return both.reset_index().set_index("search").reset_index()
+def _measures(table: pd.DataFrame, search: str) -> pd.DataFrame:
+    """Gain, gap and excess by delta and epsilon."""
 
-
-def _measures(table: pd.DataFrame, name: str, search: str) -> pd.DataFrame:
-    """Dimension, gain, gap and excess by delta and epsilon."""
-    dimensions = table["dimension"].unique()
-    if len(dimensions) != 1:
-        message = f"compare_dimensions: {name}: expected one dimension, got {dimensions.tolist()}"
-        raise ValueError(message)
-
-    def variances(mechanism: str, method: str | None = None) -> pd.Series:
-        rows = table[table["mechanism"] == mechanism]
-        rows = rows if method is None else rows[rows["method"] == method]
+    def variances(mechanism: str, method: str) -> pd.Series:
+        rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
         return rows.set_index(_KEYS)["variance"].sort_index()
 
-    minimum, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
-    result = minimum.to_frame("minimum")
-    result.insert(0, "dimension", dimensions[0])
-    gaussian = variances("gaussian")
+    smallest, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
+    gaussian = variances("gaussian", "exact")
     osgt = variances("offset-symmetric-gaussian", _SEARCHES[search][0])
-    result["gain"] = 10 * np.log10(gaussian / minimum)
-    result["over_gaussian"] = minimum / gaussian
-    result["over_osgt"] = minimum / osgt
-    result["gap"] = sufficient - minimum
-    result["excess"] = result["gap"] / minimum
-    return result.drop(columns="minimum")
+    return pd.DataFrame({
+        "gain": 10 * np.log10(gaussian / smallest),
+        "over_gaussian": smallest / gaussian,
+        "over_osgt": smallest / osgt,
+        "gap": sufficient - smallest,
+        "excess": (sufficient - smallest) / smallest,
+    })  # fmt: skip
 
 
 class _Bounds(NamedTuple):

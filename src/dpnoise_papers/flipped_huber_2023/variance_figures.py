@@ -37,7 +37,7 @@ from dpnoise_papers.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.contour import ContourSet
@@ -122,8 +122,9 @@ def variances(
     )
     for (dimension, delta), column in zip(columns, panels.T, strict=True):
         here = table[(table["dimension"] == dimension) & (table["delta"] == delta)]
-        _curves(column, here, drawn)
         above, middle, below = column
+        panels_of = {"variance": above, "gain_db": middle, "excess": below}
+        _curves(panels_of, _with_excess(here, 100.0), drawn)
         if printed is not None and len(printed):
             numbers = printed[np.isclose(printed["delta"].astype(float), delta)]
             mark(above, numbers)
@@ -148,17 +149,19 @@ def variances(
 
 
 def _curves(
-    column: Iterable[Axes], here: pd.DataFrame, drawn: dict[tuple[str, str], dict[str, Any]]
+    panels: Mapping[str, Axes], table: pd.DataFrame, drawn: dict[tuple[str, str], dict[str, Any]]
 ) -> None:
-    """Draw the three panels of one dimension and delta; `drawn` has each curve's keywords."""
-    above, middle, below = column
-    smallest = here.groupby("epsilon")["variance"].min()
+    """Draw columns of a table, each in its panel; `drawn` has each curve's keywords."""
     for (mechanism, method), kind in drawn.items():
-        rows = here[(here["mechanism"] == mechanism) & (here["method"] == method)]
-        above.plot(rows["epsilon"], rows["variance"], **kind)
-        middle.plot(rows["epsilon"], rows["gain_db"], **kind)
-        excess = rows["variance"] / rows["epsilon"].map(smallest) - 1.0
-        below.plot(rows["epsilon"], 100.0 * excess.clip(lower=FLOOR), **kind)
+        rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
+        for column, axes in panels.items():
+            axes.plot(rows["epsilon"], rows[column], **kind)
+
+
+def _with_excess(table: pd.DataFrame, unit: float) -> pd.DataFrame:
+    """Table with how far each variance is above the smallest at its epsilon, 1 being `unit`."""
+    smallest = table.groupby("epsilon")["variance"].transform("min")
+    return table.assign(excess=unit * (table["variance"] / smallest - 1.0).clip(lower=FLOOR))
 
 
 def _drawn(
@@ -322,16 +325,11 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         As `dpnoise_papers.claims.judge.printed_beside` returns it; numbers of the column
         'variance' are drawn as open circles.
     """
-    table = _with_limits(table)
-    smallest = table.groupby("epsilon")["variance"].transform("min")
-    excess = (table["variance"] / smallest - 1.0).clip(lower=FLOOR)
+    table = _with_excess(_with_limits(table), 1.0)
     pairs = set(zip(table["mechanism"], table["method"], strict=True))
     drawn = _drawn(table, ["epsilon"], {pair for pair in pairs if pair[0] in _PAPER})
     figure, ((above,), (below,)) = page(2, 1, height=5.6, sharex=True, height_ratios=(1, 1.15))
-    for (mechanism, method), kind in drawn.items():
-        rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
-        above.plot(rows["epsilon"], rows["variance"], **kind)
-        below.plot(rows["epsilon"], excess[rows.index], **kind)
+    _curves({"variance": above, "excess": below}, table, drawn)
     if printed is not None and len(printed):
         mark(above, printed)
         units = printed["epsilon"].astype(float).map(table.groupby("epsilon")["variance"].min())

@@ -216,8 +216,7 @@ class PrivateTraining(Seeded):
         One of them is chosen for each cell, by the mean accuracy of `search` networks each that
         are trained for `search_epochs` with other seeds than the `repetitions` reported.
     chunk : int
-        How many samples of each network are differentiated at once; on a GPU they are always so
-        many, some of which may be padding.
+        How many samples of each network are differentiated at once.
     device, precision : str
         Where, and in which numbers gradients are computed; they are clipped and added in
         float32 and float64 in any case.
@@ -452,7 +451,7 @@ class Bisection(Section):
 
 
 class ApproximateLaplace(Section):
-    """Laplace noise with delta > 0 by Corollary 6 and exactly; `dimensions` by profile."""
+    """Laplace noise with delta > 0 by Corollary 6; `dimensions` by profile."""
 
     dimensions: Annotated[dict[ProfileName, Dimensions], Field(min_length=1)]
     epsilons: Distinct[Annotated[float, Field(ge=1e-3, le=50)]]
@@ -460,8 +459,9 @@ class ApproximateLaplace(Section):
 
     @model_validator(mode="after")
     def _fit(self) -> ApproximateLaplace:
-        # Beyond, the least sensitivities are too small for the exact account.
-        _exponential_at_most(20, self.dimensions, self.dimensions.get("exponential", (1,)))
+        _exponential_at_most(
+            _MAXIMUM_EXPONENTIAL, self.dimensions, self.dimensions.get("exponential", (1,))
+        )
         return self
 
 

@@ -1,8 +1,7 @@
-"""What the page embeds: Markdown as HTML, the choices, the findings, figures, and bars of claims.
+"""What the page embeds: Markdown as HTML, the findings, figures, and bars of claims.
 
-Of Markdown there are paragraphs, lists, tables, code and bold, nothing else. The choices where a
-paper is silent come for each item from the tables and lists of docs/choices.md, the findings that
-users must know from `published/findings.yaml`.
+Of Markdown there are paragraphs, lists, tables, code and bold, nothing else. The findings that
+users must know come from `published/findings.yaml`.
 
 Figures are small data addresses, recoloured with few colours. Line drawings keep their edges in
 lossless WebP with a small palette; where that is large (maps, clouds of points) lossy WebP is
@@ -27,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from dpnoise_papers.claims.interval import Band
@@ -37,12 +36,6 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 _RULE = re.compile(r"\|?[\s:|-]+\|[\s:|-]*")
 _CELL = re.compile(r"(?<!\\)\|")
-_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
-_NAMED = re.compile(
-    r"\b(Figure|Table|Algorithm|Theorem|Lemma|Section|Appendix)s? "
-    r"((?:[IVX]+|\d+[a-d]?)\b(?:(?:,| and| to|, and) (?:[IVX]+|\d+[a-d]?)\b)*)"
-)
-_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5", "VI": "6", "VII": "7"}
 _Text = Annotated[str, StringConstraints(min_length=1)]
 WIDTHS = (1432, 1200, 1000)  # pixels; the first is twice the widest column of the page
 SHOWN = 716
@@ -69,16 +62,6 @@ def inline(text: str) -> Markup:
 def cells(line: str) -> list[str]:
     """Cells of one row of a Markdown table."""
     return [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
-
-
-def tables_in(text: str) -> list[tuple[list[str], list[list[str]]]]:
-    """Tables of a Markdown text: the header and the rows of each."""
-    found = []
-    for block in _blocks(text):
-        lines = block.splitlines()
-        if _is_table(lines):
-            found.append((cells(lines[0]), [cells(line) for line in lines[2:]]))
-    return found
 
 
 def html(text: str) -> Markup:
@@ -116,83 +99,6 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide" tabindex="0" role="region" aria-label="table">{table}</div>'
-
-
-class Choice(NamedTuple):
-    """One choice: the items that it concerns (ids or their beginnings), and cells by header."""
-
-    paper: str
-    items: frozenset[str]
-    cells: tuple[tuple[str, str], ...]
-
-
-def read_choices(text: str) -> list[Choice]:
-    """Choices of all papers, in the order of the document.
-
-    A row belongs to the items that its first cell names. Where the first column is not 'item', it
-    belongs to those of the heading above it, as do the points of the lists there.
-    """
-    found = []
-    parts = _SECTION.split(text)[1:]
-    for heading, body in zip(parts[::2], parts[1::2], strict=True):
-        paper, _, rest = heading.partition(", ")
-        above = named_items(rest)
-        for header, rows in tables_in(body):
-            for row in rows:
-                about = above if header[0] != "item" else set()
-                items = named_items(row[0]) or about or {_slug(row[0])}
-                cells = tuple(zip(header, row, strict=False))
-                found.append(Choice(paper, frozenset(items), cells))
-        if above:
-            points = re.findall(r"^- (.+(?:\n {2}.+)*)", body, re.MULTILINE)
-            found += [
-                Choice(paper, frozenset(above), (("what the runs say", " ".join(one.split())),))
-                for one in points
-            ]
-    return found
-
-
-def choices_for(choices: Iterable[Choice], paper: str, item: str) -> list[Choice]:
-    """Choices that concern one item; slides share the section of their paper."""
-    family = paper.split("-")[:2]
-    return [
-        choice
-        for choice in choices
-        if choice.paper.split("-")[:2] == family
-        and any(_concerns(name, item) for name in choice.items)
-    ]
-
-
-def named_items(text: str) -> set[str]:
-    """Ids of what a text names: 'Figures 3b, 3c and Table II' is figure-3b, figure-3c, table-2."""
-    found = set()
-    for kind, listed in _NAMED.findall(text):
-        parts = re.split(r", and |, | and ", listed)
-        for part in parts:
-            ends = [_ROMAN.get(end, end) for end in part.split(" to ")]
-            found |= {f"{kind.lower()}-{number}" for number in _between(ends[0], ends[-1])}
-    return found
-
-
-def _between(first: str, last: str) -> list[str]:
-    """Numbers from '3' to '7', or from '4a' to '4d'."""
-    if first == last:
-        return [first]
-    if first.isdigit() and last.isdigit():
-        return [str(number) for number in range(int(first), int(last) + 1)]
-    stem, letters = first[:-1], range(ord(first[-1]), ord(last[-1]) + 1)
-    return [f"{stem}{chr(letter)}" for letter in letters]
-
-
-def _concerns(name: str, item: str) -> bool:
-    """Whether 'figure-4' names an item such as 'figure-4a', and 'huber-density' itself."""
-    if re.search(r"\d", name):
-        return re.fullmatch(rf"{re.escape(name)}(?:[a-d]|-.+)?", item) is not None
-    return name == item or name.endswith(f"-{item}")
-
-
-def _slug(text: str) -> str:
-    return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 class Finding(BaseModel):

@@ -33,11 +33,9 @@ from dpnoise_papers.pages import from_template, one_line
 from dpnoise_papers.result_files import read_table
 from dpnoise_papers.review.documents import (
     bar,
-    choices_for,
     html,
     inline,
     pictures,
-    read_choices,
     read_findings,
 )
 from dpnoise_papers.review.model import evidence, read_provenance, stamp
@@ -76,23 +74,20 @@ def report(
     options: Sequence[str] = (),
     *,
     published: str | Path = "published",
-    choices: str | Path = "docs/choices.md",
 ) -> str:
     """Page of a run as HTML, at most `LARGEST` bytes, that opens from disk without network.
 
     `options` are those of Snakemake that make this run; `published` is the folder of claims and
-    causes, `choices` the document of what the papers leave open; without that document none are
-    shown. ValueError names what is wrong with a file, verdicts that are not those of the claims,
+    causes. ValueError names what is wrong with a file, verdicts that are not those of the claims,
     and the largest figures of a page that is too large.
     """
     known, results, optional = read_published(published), Path(run.results), run.optional()
     findings = read_findings(Path(published, "findings.yaml"))
-    headline, document = Path(published, "headline.md"), Path(choices)
+    headline = Path(published, "headline.md")
     named = named_tables(known, *(finding.text for finding in findings))
     tables = read_tables([path for path in named if not optional.get(path)], results)
     verdicts, datasets = read_table(results / "verdicts.csv"), results / "datasets.csv"
     claims = _claims(known.claims, verdicts, tables)
-    left_open = read_choices(document.read_text(encoding="utf-8")) if document.is_file() else []
     drawn = {key: Path(run.figures, f"{key}.png") for key, (_, item) in run.items.items()
              if item.figure}  # fmt: skip
     shown = pictures({key: path for key, path in drawn.items() if path.is_file()})
@@ -102,7 +97,6 @@ def report(
         for key in keys
     }
     for key, item in items.items():
-        item["choices"] = choices_for(left_open, *key.split("/"))
         owner = item["made_by"] or key
         item["making"] = making(run, owner, options) if owner in run.items else None
     labels = {key: item["label"] for key, item in items.items()}

@@ -100,25 +100,26 @@ def _of_claim(
     before = _verdict(claim, table)
     if before in (NOT_RUN, EQUAL) or band is None:
         return
-    if before not in CORRECTED.values():
-        for change, cells in _moved(claim, table, before, band, rng):
-            yield Control(claim.id, change, before, _verdict(claim, cells))
-        return
-    for words, one, verdict in _printed_and_corrected(claim):
+    cases = [("", claim, before)]
+    if before in CORRECTED.values():
+        cases = _printed_and_corrected(claim)
+    for words, one, verdict in cases:
         own = bands([one], {claim.result: table})[claim.id]
         for change, cells in _moved(one, table, verdict, own, rng):
-            yield Control(claim.id, f"{words}, {change}", verdict, _verdict(one, cells))
+            yield Control(claim.id, f"{words}{change}", verdict, _verdict(one, cells))
 
 
-def _printed_and_corrected(claim: Claim) -> Iterator[tuple[str, Claim, str]]:
+def _printed_and_corrected(claim: Claim) -> list[tuple[str, Claim, str]]:
     """A claim that holds as corrected, as printed and as corrected, with the verdict on each."""
     right = corrected(claim) if claim.corrected_statement else claim
     right = dataclasses.replace(right, printed=claim.corrected or claim.printed)
-    for words, one, verdict in (
-        ("as printed", claim, DIFFERS),
-        ("as corrected", right, REPRODUCED),
-    ):
-        yield words, dataclasses.replace(one, corrected=None, corrected_statement=""), verdict
+    return [
+        (words, dataclasses.replace(one, corrected=None, corrected_statement=""), verdict)
+        for words, one, verdict in (
+            ("as printed, ", claim, DIFFERS),
+            ("as corrected, ", right, REPRODUCED),
+        )
+    ]
 
 
 def _verdict(claim: Claim, table: pd.DataFrame) -> str:

@@ -16,20 +16,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify.oracles.densities import Density, laplace, panels
-from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
-from dpnoise_papers.verify.oracles.minima import (
+from dpnoise_papers.verify.oracles.densities import (
+    Density,
+    laplace,
     minimum,
     minimum_in_box,
+    panels,
     scalar_delta,
     theorem_8_delta,
 )
+from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise_papers.verify.oracles.minima import Minimum, Spent
+    from dpnoise_papers.verify.oracles.densities import Minimum, Spent
 
 
 _WIDTH = 34.0  # of the lattice, in standard deviations of the tilted sum

@@ -24,8 +24,8 @@ from scipy import optimize
 
 from dpnoise_papers.verify.lattice import Problem, found, minimum_moment, minimum_variance
 from dpnoise_papers.verify.oracles import densities
+from dpnoise_papers.verify.oracles.densities import BOXED, SIMPLE, minimum
 from dpnoise_papers.verify.oracles.gaussian import gaussian_sigma
-from dpnoise_papers.verify.oracles.minima import BOXED, SIMPLE, minimum
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -63,6 +63,8 @@ def test_a_value_counts_as_seen_on_its_own_input_if_it_was_seen_twice():
     own = next(some for some in seen if isinstance(some.events[0], SeenEvent))
     assert own.events[0].source == "first"
     assert [hits.tolist() for hits in own.hits] == [[2, 2], [3, 1]]
+    runs = first, second  # an output of its own counts where it judges
+    assert [event.counts(runs, runs) for event in own.events] == [(4, 3), (0, 1)]
 
 
 NAIVE = {

@@ -9,8 +9,7 @@ from dpnoise.calibration import coordinate_noise as module
 from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import FlippedHuber, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta, gaussian_sigma
-from dpnoise.privacy.odometer.concentrated import zcdp
-from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp
+from dpnoise.privacy.odometer.concentrated import epsilon_from_zcdp, eta_from_dp, zcdp
 from for_all import for_all
 
 MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")

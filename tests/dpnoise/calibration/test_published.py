@@ -17,7 +17,7 @@ from dpnoise import (
 from dpnoise.calibration.published import first_private_index, theorem_8_delta
 from dpnoise.noise.grafted import flipped_huber_variance
 from dpnoise_papers.verify.oracles.densities import flipped_huber
-from dpnoise_papers.verify.oracles.minima import theorem_8_delta as printed
+from dpnoise_papers.verify.oracles.densities import theorem_8_delta as printed
 
 KINDS = {"flipped-huber": FlippedHuber, "offset-symmetric-gaussian": OffsetSymmetricGaussian}
 BOX = (0.05, 12.0), (0.05, 9.0)

@@ -17,6 +17,7 @@ from dpnoise import (
 )
 from dpnoise.calibration import search
 from dpnoise.privacy.lattice.bounds import lattice_bounds
+from for_all import thinned
 
 FAMILIES = {
     "flipped-huber": lambda b: FlippedHuber(b, 1.0),
@@ -24,7 +25,7 @@ FAMILIES = {
     "truncated-laplace": lambda b: TruncatedLaplace(1.0, 4.0 * b),
     "huber": Huber,
 }
-BUDGETS = [(1.0, 1e-8, 20), (0.3, 1e-6, 5), (1.0, 1e-2, 6)]
+BUDGETS = [(1.0, 1e-8, 20), (0.3, 1e-6, 5)]
 
 
 @cache
@@ -39,7 +40,7 @@ def gaussian_variance(epsilon, delta, dimension):
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, "laplace", "gaussian"])
-@pytest.mark.parametrize(("epsilon", "delta", "dimension"), BUDGETS)
+@pytest.mark.parametrize(("epsilon", "delta", "dimension"), thinned(BUDGETS))
 def test_certified_and_not_to_be_beaten_by_other_shapes(family, epsilon, delta, dimension):
     found = calibrated(family, epsilon, delta, dimension)
     bounds = lattice_bounds([(found.noise, 2.0, dimension)], epsilon)
@@ -54,7 +55,7 @@ def test_certified_and_not_to_be_beaten_by_other_shapes(family, epsilon, delta, 
         assert profile.upper > delta, (shape, found)
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "dimension"), BUDGETS)
+@pytest.mark.parametrize(("epsilon", "delta", "dimension"), thinned(BUDGETS))
 def test_never_worse_than_gaussian_and_laplace(epsilon, delta, dimension):
     budget = epsilon, delta, dimension
     gaussian = 4.0 * gaussian_variance(*budget)
@@ -74,12 +75,14 @@ LEFT_OUT = SLOW | NO_KINK  # the kink is flipped Huber noise's
 
 @pytest.mark.parametrize(
     ("family", "epsilon", "delta", "dimension"),
-    [
-        (family, *budget)
-        for family in (*FAMILIES, "laplace")
-        for budget in TINY
-        if budget not in LEFT_OUT.get(family, ())
-    ],
+    thinned(
+        [
+            (family, *budget)
+            for family in (*FAMILIES, "laplace")
+            for budget in TINY
+            if budget not in LEFT_OUT.get(family, ())
+        ]
+    ),
 )
 def test_delta_too_small_to_be_used_is_not_worse_than_pure_laplace(
     family, epsilon, delta, dimension

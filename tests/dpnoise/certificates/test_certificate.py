@@ -84,12 +84,6 @@ PARTS = [
 ]
 FOUND = {
     "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
-    "integers of a set": (
-        lambda: calibrate(
-            "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
-        ),
-        1e-6,
-    ),
     "K-norm": (lambda: calibrate_joint("k-norm", L2(1.0, of=3), epsilon=0.3), 0.0),
     "box": (lambda: best([1.0, 0.1, 0.01], epsilon=1.0, delta=1e-6), 1e-6),
     "at most": (lambda: best(AtMost(3, of=12), epsilon=1.0, delta=1e-6), 1e-6),
@@ -311,7 +305,10 @@ def test_two_accounts_that_contradict_each_other_certify_nothing(monkeypatch, wr
 
 
 def test_a_wanted_delta_is_stated_or_refused():
-    assert certify(Gaussian(4.0), 1.0, 1.0, delta=0.1, relation="replace-one").upper < 1e-5
+    found = certify(Gaussian(4.0), 1.0, 1.0, delta=0.1, relation="replace-one")
+    assert found.upper < 1e-5
+    assert found.promise == LInf(1.0, relation="replace-one").promise(1.0, found.delta)
+    assert not found.promise.endswith("delta = 0")
     with pytest.raises(ValueError, match="delta: expected at least"):
         certify(Gaussian(4.0), 1.0, 1.0, delta=1e-9, relation="replace-one")
 

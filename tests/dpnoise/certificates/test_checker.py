@@ -40,7 +40,7 @@ from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.joint.vectors import CorrelatedGaussian
 from dpnoise.sensitivity.spheroid import Spheroid
 from dpnoise_papers.verify.oracles.gaussian import gaussian_ball
-from for_all import for_all
+from for_all import for_all, thinned
 from hostile_certificates import replaced, text_of
 
 SOURCE = Path(checker.__file__)
@@ -355,8 +355,8 @@ def places(value, path=()):
 
 @pytest.mark.parametrize(
     "noise",
-    [Staircase(0.3, 4.0, 0.4), RadialNoise(AtMost(2, of=3), 1.0), (Laplace(3.0),) * 3],
-    ids=["staircase", "K-norm", "list"],
+    thinned([RadialNoise(AtMost(2, of=3), 1.0), [Laplace(3.0)] * 3, Staircase(0.3, 4.0, 0.4)]),
+    ids=["K-norm", "list", "staircase"],
 )
 def test_junk_in_any_place_is_refused_without_a_traceback(noise, tmp_path, capsys):
     content = json.loads(certify(noise, AtMost(2, of=3), 1.0, relation="replace-one").to_json())
@@ -489,7 +489,7 @@ def interpreter(minor):
     return None
 
 
-@pytest.mark.parametrize("minor", MINORS)
+@pytest.mark.parametrize("minor", thinned(MINORS, 3))
 def test_every_python_comes_to_the_same_verdicts(minor, files, ours):
     python = interpreter(minor)
     if python is None:

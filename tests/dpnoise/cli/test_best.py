@@ -1,10 +1,9 @@
 """`dpnoise best` and `compare` give what the functions give."""
 
-import json
-
 import pytest
 from click.testing import CliRunner
 
+from commands import data, text
 from dpnoise import L1, L2, AtMost, Box, Budget, BudgetExceededError, Counts, LInf
 from dpnoise.cli.program import program
 from dpnoise.mechanisms.compare import best, compare
@@ -18,18 +17,6 @@ SETS = [
     ("--l2 2 --of 3", L2(2.0, 3)),
     ("--linf 2 --of 3", LInf(2.0, 3)),
 ]
-
-
-def text(words):
-    done = CliRunner().invoke(program, words.split())
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-def data(text):
-    done = CliRunner().invoke(program, [*text.split(), "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(("options", "ball"), SETS)
@@ -68,11 +55,11 @@ def test_compare_has_the_rows_of_the_function():
 
 def test_the_python_call_gives_the_same_noise():
     words = "best --l2 2 --of 3 --epsilon 1 --delta 1e-6 --relation replace-one --family gaussian"
-    done = CliRunner().invoke(program, words.split())
-    call = next(line for line in done.stdout.splitlines() if line.startswith("in Python"))
+    page = text(words)
+    call = next(line for line in page.splitlines() if line.startswith("in Python"))
     found = eval(call.removeprefix("in Python"), {"best": best, "L2": L2})  # noqa: S307
-    assert f"{found.noise!r}" in done.stdout
-    assert found.promise in done.stdout
+    assert f"{found.noise!r}" in page
+    assert found.promise in page
 
 
 @pytest.mark.parametrize("command", ["best", "compare"])
@@ -106,7 +93,7 @@ def test_noise_for_several_releases():
     budget.spend(found, times=12)  # and once more is too much
     with pytest.raises(BudgetExceededError):
         budget.spend(found)
-    assert "times=12" in CliRunner().invoke(program, words.split()).stdout
+    assert "times=12" in text(words)
     table = data(words.replace("best", "compare") + " --quick")["mechanisms"]
     rows = compare(ball, epsilon=1.0, delta=1e-6, times=12, exhaustive=False)
     assert [row["variance"] for row in table] == [row.variance for row in rows]
@@ -126,9 +113,9 @@ def test_the_least_epsilon_for_an_accuracy(simultaneous):
     shown = answer["interval"]["together" if simultaneous else "each"]
     assert shown == found.interval(0.9, simultaneous=simultaneous)[1].tolist()
     assert max(shown) == pytest.approx(4.0, rel=1e-5)
-    text = CliRunner().invoke(program, words.split()).stdout
-    assert f"90 % within         {min(answer['interval']['each']):.4g}, each" in text
-    assert f"{max(answer['interval']['together']):.4g}, all of them together" in text
+    page = text(words)
+    assert f"90 % within         {min(answer['interval']['each']):.4g}, each" in page
+    assert f"{max(answer['interval']['together']):.4g}, all of them together" in page
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_releases_of_a_year_are_charged_as_some_of_many(run):
 def test_a_file_that_is_no_ledger_is_named_and_asks_for_no_relation(run, tmp_path):
     (tmp_path / "ledger.json").write_text("no ledger")
     found = run(f"{WEEK} noisy.csv", 2)
-    assert "ledger.json: budget: text: expected a ledger in JSON" in found
+    assert "ledger.json': text: expected a ledger in JSON" in found
     assert "--relation" not in found
 
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpnoise
+from commands import data
 from dpnoise import (
     Box,
     DiscreteStaircase,
@@ -37,18 +38,6 @@ BAD = {
     "twice": ("a,1\na,2\n", ["each name once", "line 2: 'a,2' (as in line 1)"]),
     "empty": ("", ["no rows"]),
 }
-
-
-def answer(words):
-    done = CliRunner().invoke(program, words.split())
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-def data(text):
-    done = CliRunner().invoke(program, [*text.split(), "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 def test_calibrate_in_json_is_exact():

@@ -288,7 +288,7 @@ def test_a_set_of_one_number_or_in_one_count_needs_no_correlation():
     assert found.std == pytest.approx(gaussian_sigma(1.0, 1e-6), rel=1e-12)
 
 
-@for_all("counts", [*COUNTS[1::2], Counts(1000, of=1000, relation=R)])
+@for_all("counts", [*COUNTS[1::4], Counts(1000, of=1000, relation=R)])
 def test_the_row_of_the_table(counts):
     table = compare(counts, epsilon=0.5, delta=1e-6, exhaustive=False)
     row, plain = table["correlated Gaussian"], table["Gaussian"]

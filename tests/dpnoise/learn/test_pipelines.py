@@ -7,7 +7,6 @@ import math
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -28,7 +27,6 @@ from dpnoise.learn import (
     dp_pca,
     leaking_steps,
 )
-from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.noise import Gaussian
 
 pytestmark = [
@@ -286,16 +284,6 @@ def test_settings_reach_the_release():
         assert not np.array_equal(changed.components_, base.components_), change
 
 
-def test_names_and_pipelines():
-    frame = pd.DataFrame(SAMPLES, columns=list("abcde"))
-    model = DPPCA(2, random_state=0, relation="replace-one").fit(frame)
-    assert model.feature_names_in_.tolist() == list("abcde")
-    assert model.get_feature_names_out().tolist() == ["dppca0", "dppca1"]
-    assert make_pipeline(DPPCA(2, random_state=0, relation="replace-one")).fit_transform(
-        frame
-    ).shape == (200, 2)
-
-
 def test_everything_wrong_is_named_at_once():
     bad = DPPCA(
         9, epsilon=0.0, delta=0.0, bound=-1.0, noise="gaussian", allocation="best",
@@ -332,16 +320,6 @@ def test_adding_a_sample_changes_no_scale():
     fits = [DPPCA(random_state=0, **ADDING).fit(SAMPLES[:size]) for size in sizes]
     assert len({model.diagonal_scale_ for model in fits}) == 1
     assert len({model.off_diagonal_scale_ for model in fits}) == 1
-
-
-def test_a_seed_of_components_warns():
-    for state in (0, np.random.default_rng(0)):
-        with pytest.warns(SeededNoiseWarning, match="DPPCA: noise from a given random_state"):
-            DPPCA(random_state=state, relation="replace-one").fit(SAMPLES)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        DPPCA(relation="replace-one").fit(SAMPLES)
-        DPPCA(epsilon=math.inf, random_state=0, relation="replace-one").fit(SAMPLES)
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])

@@ -24,6 +24,7 @@ from dpnoise import (
 )
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.methods import METHOD_FAMILIES, METHODS
+from for_all import thinned
 
 SETS = {
     "number": 1.0,
@@ -53,7 +54,6 @@ def test_rows_are_certified_above_the_floor_and_best_first(name, delta):
         assert row.floor <= row.variance * (1.0 + 1e-9)
         assert row.ratio == row.variance / row.floor
         assert row.noise.rvs((2, 3), 1).shape == (2, 3, row.request.dimension)
-        assert row.has_sampler
         assert row.reference
     found = best(SETS[name], epsilon=1.0, delta=delta)
     assert found.name == table[0].name
@@ -92,7 +92,7 @@ def test_an_error_is_the_mean_of_its_coordinates(name):
         assert np.all(row.mean_abs_values <= row.stds * (1.0 + 1e-12))  # Jensen
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", thinned(SOME))
 def test_what_is_asked_twice_is_equal(name, asked_once):
     table = compare(SETS[name], epsilon=1.0, delta=1e-6, exhaustive=False)
     with patch.dict(asked_once.__self__, clear=True):  # what is known
@@ -296,7 +296,7 @@ def test_delta_is_composed_over_the_coordinates_that_move():
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(8.0, 0.0), (1.0, 1e-3)])
+@pytest.mark.parametrize(("epsilon", "delta"), thinned([(8.0, 0.0), (1.0, 1e-3)]))
 def test_noise_by_coordinate_is_certified_and_charged(epsilon, delta, relation):
     blocks = Counts(1, of=5, relation=relation), Counts(2, of=4, each=3, relation=relation)
     for ball in (*(blocks if delta == 0.0 else ()), Product(*blocks)):

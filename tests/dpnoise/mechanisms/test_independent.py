@@ -1,12 +1,10 @@
 """Mechanisms with independent coordinates against closed forms and `allocate`."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product, allocate, calibrate, gaussian_sigma
-from dpnoise.mechanisms.methods import gaussian, laplace, staircase
+from dpnoise import L1, L2, AtMost, Box, LInf, Product, allocate, gaussian_sigma
+from dpnoise.mechanisms.methods import gaussian, laplace
 from dpnoise.mechanisms.request import read_request
 from sampled_delta import loss
 
@@ -75,12 +73,3 @@ def test_laplace_noise_keeps_epsilon_for_differences_at_random():
     d /= ball.norm(d)[:, None]
     for x, one in zip(noise.rvs(200, 2), d, strict=True):
         assert abs(loss(noise, x, one)) <= 1.0 + 1e-9
-
-
-@pytest.mark.parametrize("K", [1, 3, 10, 49])
-def test_the_staircase_per_coordinate_is_that_of_calibrate(K):
-    found = staircase(request(LInf(2.0, of=K)))
-    best = calibrate("staircase", epsilon=1.0, dimension=K, sensitivity=2.0)
-    assert found.delta == 0.0
-    assert found.noise.var() == pytest.approx(np.full(K, best.variance), rel=1e-12)
-    assert Fraction(found.noise.unit.epsilon) * K <= 1

@@ -6,14 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpnoise import calibrate
 from dpnoise.noise import Laplace, Staircase, TruncatedLaplace, staircase_gamma
 from dpnoise.optimality.bounds import Histogram, pure_envelope, repaired_histogram
 from dpnoise.optimality.bounds import minimum_cost as search
 from dpnoise.optimality.scalar_floor import LatticeProgram, _stack
 from dpnoise.privacy.profile import privacy_profile
 
-minimum_cost, calibrated = cache(search), cache(calibrate)  # several tests look at one
+minimum_cost = cache(search)  # several tests look at one
 COST = {"variance": lambda noise: noise.var(), "mean-abs": lambda noise: noise.mean_abs()}
 
 
@@ -41,14 +40,6 @@ def test_bounds_meet_and_the_noise_keeps_the_budget(epsilon, delta, cost):
     assert math.isclose(limit.noise.total(), 1.0, rel_tol=1e-13)
     assert math.isclose(COST[cost](limit.noise), limit.upper, rel_tol=1e-11)
     assert (limit.cost, limit.epsilon, limit.delta) == (cost, epsilon, delta)
-
-
-@pytest.mark.parametrize("cost", COST)
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-2), (1.0, 1e-6), (2.0, 0.1)])
-def test_no_known_mechanism_is_below_the_lower_bound(epsilon, delta, cost):
-    lower = minimum_cost(epsilon, delta, cost=cost, gap=0.01).lower
-    for family in ("gaussian", "laplace", "flipped-huber", "truncated-laplace", "subbotin"):
-        assert lower <= COST[cost](calibrated(family, epsilon=epsilon, delta=delta).noise)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.1])

@@ -34,6 +34,7 @@ from dpnoise.privacy.accounts import (
     half_line_log_delta,
     shared_log_delta,
 )
+from for_all import thinned
 
 NOISES = [
     Gaussian(3.0),
@@ -108,7 +109,7 @@ def largest_delta(noises, sizes, moved, epsilon):
     return low, high
 
 
-@pytest.mark.parametrize(("ball", "moved", "epsilon"), FEW, ids=str)
+@pytest.mark.parametrize(("ball", "moved", "epsilon"), thinned(FEW), ids=str)
 def test_delta_is_that_of_the_worst_true_difference(ball, moved, epsilon):
     sizes = ball.box.tolist()
     for noise in (*NOISES[1:], Staircase(0.7, ball.each, 0.4)):
@@ -180,7 +181,7 @@ def test_integers_count_by_few_entries():
 def test_every_true_difference_is_hidden():
     """Shifts by any true difference on a grid have no more delta than the account says."""
     ball = AtMost(2, of=3, each=1.0)
-    grid = np.array(list(product([0.0, 0.3, 0.7, 1.0], repeat=3)))
+    grid = np.array(list(product([0.0, 0.4, 1.0], repeat=3)))
     for noise in (Laplace(1.5), FlippedHuber(1.0, 1.5)):
         upper = bounds(noise, ball, 0.5).upper
         for d in grid[ball.differences.holds(grid) & grid.any(axis=1)]:

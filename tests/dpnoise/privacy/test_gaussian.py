@@ -5,6 +5,7 @@ Sigma is never below the exact one, nor far above it; the classical sigma is its
 
 import itertools
 import math
+from fractions import Fraction
 
 import dp_accounting
 import mpmath as mp
@@ -171,6 +172,15 @@ def test_zero_epsilon_is_the_inverse_error_function():
 def test_an_independent_library_agrees(epsilon, delta):
     theirs = dp_accounting.get_sigma_gaussian(epsilon, delta)
     assert math.isclose(gaussian_sigma(epsilon, delta), theirs, rel_tol=1e-6)
+
+
+def test_sigma_without_digits_is_rounded_up():
+    """So small that doubles are sparse, where rounding to the nearest one would be too little."""
+    one = Fraction(float(gaussian_sigma(1.0, 1e-6))) * (1 - Fraction(2) ** -39)
+    for size in (1, 2, 3, 5, 11, 12345):
+        tiny = size * 5e-324
+        for found in (gaussian_sigma(1.0, 1e-6, tiny), gaussian_sigma(1.0, 1e-6, [tiny])[0]):
+            assert 0 <= Fraction(float(found)) - one * Fraction(tiny) <= 2 * Fraction(5e-324)
 
 
 def test_sigma_is_monotone_and_linear_in_sensitivity():

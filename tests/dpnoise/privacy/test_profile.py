@@ -21,7 +21,6 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import (
-    hockey_stick,
     log_privacy_profile,
     response_delta,
     response_log_delta,
@@ -29,6 +28,7 @@ from dpnoise.privacy.profile import (
 from dpnoise_papers.flipped_huber_2023.as_printed import CASES, DECIMALS, profiles, ranges
 from exact_noise import exact_noise
 from for_all import for_all
+from hockey_stick import hockey_stick
 
 FAMILIES = [
     Gaussian(1.3),
@@ -94,18 +94,6 @@ def test_quadratic_pieces_hold_to_1e_12(spread):
             epsilon = random_epsilon(rng, noise, shift)
             value = log_privacy_profile(noise, shift, epsilon)
             assert off(value, exact_noise(noise).log_delta(shift, epsilon)) < 1e-12, (noise, shift)
-
-
-@for_all("noise", FAMILIES)
-@for_all("shift", [0.3, 1.0, 2.7])
-def test_profile_is_that_of_the_definition(noise, shift):
-    """At negative epsilons too, where delta(-e) = 1 - exp(-e) (1 - delta(e))."""
-    epsilons = np.array([-1.3, 0.0, 0.2, 0.9])
-    values = np.exp(hockey_stick(noise, shift, epsilons)[0])
-    for epsilon, value in zip(epsilons, values, strict=True):
-        delta = float(exact_noise(noise).delta(shift, abs(epsilon)))
-        total = delta if epsilon >= 0.0 else 1.0 - math.exp(epsilon) * (1.0 - delta)
-        assert math.isclose(value, total, rel_tol=1e-10, abs_tol=1e-14)
 
 
 def test_equation_13_and_its_five_cases():
@@ -178,7 +166,7 @@ def test_subbotin():
         assert off(value, exact) < (4e-12 if noise.p < 100 else 4e-11) + blur, (noise, shift)
 
 
-@for_all("p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 1000.0])
+@for_all("p", [1.0001, 1.02, 1.5, 3.0, 294.0, 1000.0])
 def test_subbotin_at_the_edge_of_the_bulk(p):
     """At round numbers and where a shift leaves the bulk p^(1/p): p from just above 1 to 1000."""
     noise, edge = Subbotin(p, 1.0), p ** (1.0 / p)
@@ -310,12 +298,6 @@ def test_gaussian_agrees_with_its_closed_form():
         assert privacy_profile(Gaussian(gaussian_sigma(e, d)), 1.0, e) <= d
 
 
-def test_laplace_closed_form():
-    epsilon = np.linspace(0, 0.99, 60) * 5
-    exact = -np.expm1((epsilon - 5.0) / 2)
-    assert np.allclose(privacy_profile(Laplace(0.2), 1.0, epsilon), exact, rtol=1e-13)
-
-
 def test_other_libraries_agree():
     from dp_accounting.pld import privacy_loss_mechanism as plm
 
@@ -342,13 +324,6 @@ def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     rate, chord = slope / x, fall / np.diff(x)
     assert np.all(chord <= np.maximum(rate[1:], rate[:-1]) + 1e-11)
     assert np.all(chord >= np.minimum(rate[1:], rate[:-1]) - 1e-11)
-
-
-@for_all("noise", EVERY)
-def test_symmetry_links_epsilon_and_minus_epsilon(noise):
-    epsilon = np.linspace(0, 4, 41)
-    ahead, back = (np.exp(hockey_stick(noise, some_shift(noise), s * epsilon)[0]) for s in (1, -1))
-    assert np.allclose(1 - back, np.exp(-epsilon) * (1 - ahead), rtol=0, atol=1e-15)
 
 
 @for_all("noise", FAMILIES)
@@ -435,8 +410,6 @@ def test_noise_on_the_integers_needs_an_integer_sensitivity(sensitivity):
     """The next integer below would be less than the query moves."""
     noise = DiscreteGaussian(4.0)
     calls = [(privacy_profile, 0.5), (log_privacy_profile, 0.5), (epsilon_at, 1e-6)]
-    if np.ndim(sensitivity) == 0:
-        calls.append((hockey_stick, 0.5))
     for function, last in calls:
         with pytest.raises(ValueError, match="sensitivity: expected integers"):
             function(noise, sensitivity, last)
@@ -499,9 +472,6 @@ def test_bad_input_names_every_problem():
         epsilon_at("gaussian", math.nan, 1.0)
     for word in ("noise", "'gaussian'", "sensitivity", "nan", "delta", "1.0"):
         assert word in str(error.value)
-    with pytest.raises(ValueError, match="hockey-stick") as error:
-        hockey_stick(Gaussian(1.0), [1.0, 2.0], math.inf)
-    assert all(word in str(error.value) for word in ("shift", "epsilon"))
 
 
 @for_all(

@@ -15,7 +15,6 @@ from dpnoise import (
     BudgetExceededError,
     DiscreteLaplace,
     Laplace,
-    best,
     privacy_profile,
     release,
     vector_profile,
@@ -323,19 +322,6 @@ def test_what_is_no_number_keeps_the_sensitivity(relation, bounds):
 def test_a_number_of_records_is_clamped():
     assert seeded(1).count(-(10**400), **SURE).value == 0
     assert seeded(1).count(10**400, **SURE).value == 2**62
-
-
-def test_a_series_keeps_index_and_name():
-    given = pd.Series([5, 7, 9], index=["x", "y", "z"], name="visits")
-    for noise in (DiscreteLaplace(2.0), Laplace(2.0), best([1, 1, 1], epsilon=1.0).noise):
-        found = release(given, noise)
-        assert isinstance(found, pd.Series)
-        assert found.name == "visits"
-        assert found.index.equals(given.index)
-    frame = pd.DataFrame([[1.0, 2.0]], index=["day"], columns=["a", "b"])
-    assert release(frame, Laplace(1.0)).columns.tolist() == ["a", "b"]
-    tiny = seeded(1)(given, DiscreteLaplace(0.05))  # P(noise = 0) = 1 - 4e-9
-    assert tiny.equals(given)
 
 
 def test_a_histogram_says_which_cell_is_which():

@@ -10,6 +10,7 @@ from dpnoise import (
     Budget,
     BudgetExceededError,
     Counts,
+    DiscreteLaplace,
     Laplace,
     best,
     calibrate,
@@ -28,7 +29,7 @@ FOUND = {
     "best": lambda: best(TWELVE, epsilon=1.0),
     "compare": lambda: compare(TWELVE, epsilon=1.0, exhaustive=False),
     "joint": lambda: calibrate_joint("k-norm", TWELVE, epsilon=1.0),
-    "calibrate": lambda: calibrate("discrete-laplace", epsilon=1.0, sensitivity=TWELVE),
+    "calibrate": lambda: calibrate("discrete-laplace", epsilon=1.0, dimension=12),
     "number": lambda: calibrate("laplace", epsilon=1.0, sensitivity=1.0, dimension=12),
 }
 
@@ -113,6 +114,8 @@ def test_containers_come_back():
     assert released.index.equals(index)
     assert all(one.index.equals(index) for one in released.interval())
     assert "shop 0" in repr(released)
+    for noise in (DiscreteLaplace(2.0), Laplace(2.0)):  # alone
+        assert release(series, noise).index.equals(index)
     row = release(series.to_frame().T, best(TWELVE, epsilon=1.0))
     assert row.columns.equals(index)
     assert row.interval()[0].shape == (1, 12)

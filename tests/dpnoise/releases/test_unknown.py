@@ -56,7 +56,7 @@ def noise_and_threshold(epsilon, delta, relation):
     return found.noise, found.threshold
 
 
-@for_all(("epsilon", "delta"), [(1.0, 1e-3), (0.5, 0.02), (2.0, 1e-5)])
+@for_all(("epsilon", "delta"), [(1.0, 1e-3), (0.5, 0.02)])
 @for_all("relation", ["add-remove", "replace-one"])
 @for_all(("one", "other"), [((3, 1), (2, 0)), ((2, 0), (3, 1)), ((1, 1), (0, 0)), ((5, 0), (4, 1))])
 def test_all_outputs_of_two_neighbours_keep_the_promise(epsilon, delta, relation, one, other):

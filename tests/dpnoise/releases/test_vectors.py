@@ -14,6 +14,7 @@ from dpnoise.noise import KNorm
 from dpnoise.releases import continuous as vectors
 from dpnoise.sensitivity.spheroid import Spheroid
 from exact_release import entropy, seeded
+from for_all import thinned
 
 RADIAL = [
     RadialNoise(AtMost(3, of=12), 1.0),
@@ -54,7 +55,7 @@ def sample(noise, rows=20_000, value=0.3):
     return found
 
 
-@pytest.mark.parametrize("noise", ALL, ids=repr)
+@pytest.mark.parametrize("noise", thinned(ALL), ids=repr)
 def test_moments_of_coordinates(noise):
     x = sample(noise)
     size = np.broadcast_to(noise.mean_abs(), (noise.dimension,))

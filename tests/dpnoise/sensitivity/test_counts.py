@@ -374,7 +374,9 @@ PRODUCT = Product(Counts(2, of=3, relation=ADDED), Box([1.0, 0.2], relation=ADDE
         (Counts(2, of=3, relation=ADDED), 0.0),
         (Counts(2, of=3, relation=ADDED), 1e-3),
         (Counts(2, of=5, relation=REPLACED), 0.0),
-        (Counts(1, of=4, exactly=True, relation=REPLACED), 1e-3),
+        pytest.param(
+            Counts(1, of=4, exactly=True, relation=REPLACED), 1e-3, marks=pytest.mark.slow
+        ),
         (PRODUCT, 0.0),
     ],
     ids=str,

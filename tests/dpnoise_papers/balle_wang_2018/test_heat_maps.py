@@ -17,7 +17,7 @@ from dpnoise_papers.balle_wang_2018.heat_maps import (
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
 from dpnoise_papers.data.city import City, Hour, Tally
 
-CITY = CityCounts(events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6)
+CITY = CityCounts(events_per_cab=5, passengers_per_trip=1.6)
 METHODS = get_args(Denoising)
 FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
 
@@ -76,14 +76,11 @@ def test_raw_error_is_the_variance():
 
 def test_a_town_of_two_halves():
     """Where the signal is two constants, fusing beats shrinking beats nothing."""
-    table = _errors(town(), [0.5, 5.0], FAST)
-    mse = table.pivot_table(index="method", columns="epsilon", values="mse")
-    for better, worse in (("analytic", "classical"), ("james-stein", "analytic"),
-                          ("trend-filtering-0", "wavelets")):  # fmt: skip
-        assert (mse.loc[better] < mse.loc[worse]).all()
-    assert mse.loc["wavelets", 0.5] < mse.loc["analytic", 0.5]
-    assert mse.loc["flat", 5.0] == pytest.approx(17.5**2, rel=0.02)
-    assert (mse.loc["james-stein-positive"] <= mse.loc["james-stein"] * (1 + 1e-12)).all()
+    methods = ["analytic", "james-stein", "james-stein-positive", "wavelets", "trend-filtering-0"]
+    mse = _errors(town(), [0.5], methods).set_index("method")["mse"]
+    order = ["trend-filtering-0", "wavelets", "james-stein", "analytic"]
+    assert mse[order].is_monotonic_increasing
+    assert mse["james-stein-positive"] <= mse["james-stein"] * (1 + 1e-12)
 
 
 def test_savings_are_paired_shares_of_the_raw_error(made):
@@ -180,17 +177,8 @@ def test_every_hour_that_a_figure_names_has_a_row():
 
 
 def test_two_of_the_four_printed_labels_are_no_times_of_day():
-    """Python's own clock of 12 hours agrees, and reads the corrected ones as 8, 12, 16 and 20 h."""
     table = panel_labels().set_index("reading")
-
-    def hours(labels):
-        for label in labels:
-            try:
-                yield datetime.strptime(label.upper(), "%I:%M %p").hour  # noqa: DTZ007 - a time of day
-            except ValueError:
-                yield None
-
-    assert list(hours(table.loc["printed", "label"])) == [8, 0, None, None]
     assert table.loc["printed", "is_time"].tolist() == [1, 1, 0, 0]
-    assert list(hours(table.loc["corrected", "label"])) == [8, 12, 16, 20]
     assert table.loc["corrected", "is_time"].tolist() == [1] * 4
+    for label, hour in zip(table.loc["corrected", "label"], (8, 12, 16, 20), strict=True):
+        assert datetime.strptime(label.upper(), "%I:%M %p").hour == hour  # noqa: DTZ007

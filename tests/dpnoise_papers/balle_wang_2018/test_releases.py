@@ -164,6 +164,8 @@ def test_l1_errors_of_histograms_are_d_times_the_mean_absolute_noise(shares):
             rows = shares.loc[epsilon, d]
             laplace, gaussian = rows.loc["laplace"], rows.loc["agm"]
             beta = 2 / (100 * epsilon)
+            sigma = gaussian_sigma(epsilon, 1e-4, math.sqrt(2) / 100)
+            assert gaussian["deviation"] == pytest.approx(sigma, rel=1e-12)
             assert laplace["deviation"] == pytest.approx(math.sqrt(2) * beta, rel=1e-12)
             assert abs(laplace["error"] - d * beta) < 5 * laplace["error_se"]
             expected = d * gaussian["deviation"] * math.sqrt(2 / math.pi)

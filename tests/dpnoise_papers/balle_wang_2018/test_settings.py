@@ -37,8 +37,6 @@ GRID = {"low": 0.1, "high": 1.0, "count": 3, "spacing": "log"}
         ("figure_4c", "dimensions", [8, 8], "different values"),
         ("city", "events_per_cab", 0, "greater than or equal to 1"),
         ("city", "most", 5, "Extra inputs"),
-        ("city", "bandwidth", -1.0, "greater than or equal to 0"),
-        ("city", "reach", 0.0, "greater than 0"),
         ("city", "passengers_per_trip", 0.0, "greater than 0"),
         ("figure_2", "hour", 24, "less than or equal to 23"),
         ("figure_2", "epsilon", 1000.0, "less than or equal to 100"),

@@ -1,12 +1,9 @@
-"""Hours of a city from made-up tables, and what is written when some are missing.
+"""Hours of a city from made-up tables, and what is written when some are missing; its map."""
 
-Counts of trips at junctions: mass, limits and the sensitivity that they promise.
-"""
+from __future__ import annotations
 
-import gzip
-import itertools
+import hashlib
 import lzma
-import math
 from functools import partial
 
 import numpy as np
@@ -14,141 +11,56 @@ import pytest
 import yaml
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
+from dpnoise.denoise.graph import Graph
 from dpnoise_papers.data.city import (
+    EARTH_RADIUS,
     EVENTS,
     HOURS,
     ROADS,
-    SAMPLES,
     TOTALS,
-    Spreading,
     city_contents,
-    count_events,
-    first_events,
+    great_circle,
+    junction_graph,
     l2_sensitivity,
     load_city,
+    local_metres,
     read_city,
-    well_formed,
-    write_counts,
+    split_map,
 )
+from dpnoise_papers.data.copies import obtain, places_of
 from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.sets import DatasetUnavailable, prepare
 from dpnoise_papers.data.tables import column_digests, fingerprint, read_table
 
-
-@pytest.fixture
-def plane():
-    rng = np.random.default_rng(11)
-    return rng.uniform(0, 1000, 80), rng.uniform(0, 1000, 80)
+PLAIN = {"passengers_per_trip": 2.0}
 
 
-def counted(plane, x, y, cab, time=None, *, events_per_cab=5, bandwidth=80.0, reach=200.0):
-    spreading = Spreading(*plane, reach=reach, bandwidth=bandwidth)
-    time = np.arange(len(x)) if time is None else time
-    return count_events(spreading, (x, y), malformed=np.zeros(len(x), bool), cab=cab, time=time,
-                        events_per_cab=events_per_cab)  # fmt: skip
-
-
-def test_first_events_of_each_cab():
-    cab = np.array([7, 3, 7, 7, 3, 7, 9])
-    time = np.array([5, 1, 1, 3, 0, 3, 2])
-    assert first_events(cab, time, 2).tolist() == [False, True, True, True, True, False, True]
-    assert first_events(cab, time, 9).all()
-    assert first_events([], [], 1).tolist() == []
-    rng = np.random.default_rng(5)
-    cab, time = rng.integers(40, size=600), rng.integers(50, size=600)
-    kept = first_events(cab, time, 5)
-    for one in range(40):
-        mine = np.flatnonzero(cab == one)
-        expected = mine[np.argsort(time[mine], kind="stable")][:5]
-        assert np.array_equal(np.flatnonzero(kept & (cab == one)), np.sort(expected))
-
-
-@pytest.mark.parametrize("bandwidth", [0.0, 1e-3, 80.0, 1e5])
-def test_each_event_counts_once(plane, bandwidth):
-    rng = np.random.default_rng(2)
-    x, y = rng.uniform(-400, 1400, (2, 500))
-    counts, tally = counted(plane, x, y, np.arange(500), bandwidth=bandwidth)
-    assert np.all(counts >= 0)
-    assert np.sum(counts) == pytest.approx(tally.kept, rel=1e-12)
-    nearest = np.min(np.hypot(x[:, None] - plane[0], y[:, None] - plane[1]), axis=1)
-    assert tally.kept == np.sum(nearest <= 200)
-    assert tally.outside == np.sum(nearest > 200)
-    assert tally.events == 500
-
-
-def test_kernel_weights_and_nearest_junction(plane):
-    rng = np.random.default_rng(4)
-    x, y = rng.uniform(0, 1000, (2, 1))
-    distance = np.hypot(x - plane[0], y - plane[1])
-    weight = np.exp(-(distance**2) / (2 * 60.0**2)) * (distance <= 180)
-    counts, _ = counted(plane, x, y, [1], bandwidth=60.0, reach=1e3)
-    assert np.allclose(counts, weight / np.sum(weight), rtol=1e-12, atol=0)
-    alone, _ = counted(plane, x, y, [1], bandwidth=0.0, reach=1e3)
-    assert alone.tolist() == (distance == np.min(distance)).tolist()
-    # at a junction itself, and far beyond the kernel, the nearest one still has it
-    far, _ = counted(plane, [-5e3], [-5e3], [1], bandwidth=1.0, reach=1e5)
-    assert np.max(far) == 1
-
-
-@pytest.mark.parametrize("bandwidth", [0.0, 80.0])
-def test_sensitivity_holds_for_any_cab(plane, bandwidth):
-    """Adding a cab moves the counts by at most 5, replacing one by at most 5 sqrt 2."""
-    rng = np.random.default_rng(8)
-    others = rng.uniform(0, 1000, (2, 300))
-    cabs = [rng.uniform(0, 1000, (2, int(rng.integers(1, 20)))) for _ in range(12)]
-    # the worst that can be: everything at one junction, all of another cab at another
-    cabs += [np.repeat([[axis[k]] for axis in plane], 9, axis=1) for k in (0, 1)]
-
-    def counts(cab):
-        x, y = np.concatenate([others, cab], axis=1)
-        owner = np.concatenate([np.arange(300) // 3, np.full(cab.shape[1], 999)])
-        return counted(plane, x, y, owner, bandwidth=bandwidth)[0]
-
-    without = counts(np.empty((2, 0)))
-    released = [counts(cab) for cab in cabs]
-    added = [np.linalg.norm(one - without) for one in released]
-    replaced = [np.linalg.norm(a - b) for a, b in itertools.combinations(released, 2)]
-    assert max(added) <= l2_sensitivity(5) * (1 + 1e-12)
-    assert max(replaced) <= l2_sensitivity(5, replace=True) * (1 + 1e-12)
-    if bandwidth == 0.0:  # both are attained
-        assert max(added) == pytest.approx(5)
-        assert max(replaced) == pytest.approx(5 * math.sqrt(2))
-        assert max(replaced) > l2_sensitivity(5)
-
-
-def test_every_event_is_accounted_for(plane):
-    x = np.concatenate([np.full(7, plane[0][0]), [9e5, np.nan, 10.0]])
-    y = np.concatenate([np.full(7, plane[1][0]), [9e5, 5.0, 10.0]])
-    malformed = np.arange(10) >= 8
-    spreading = Spreading(*plane, reach=50.0, bandwidth=0.0)
-    counts, tally = count_events(spreading, (x, y), malformed=malformed, cab=np.zeros(10),
-                                 time=np.arange(10)[::-1], events_per_cab=5)  # fmt: skip
-    assert vars(tally) == {"events": 10, "malformed": 2, "outside": 1, "beyond_limit": 2, "kept": 5}
-    assert counts[0] == 5
-
-
-def test_positions_that_are_none():
-    latitude = [40.7, 0.0, np.nan, 404.0, 40.7, 0.0]
-    longitude = [-74.0, 0.0, -74.0, -74.0, np.inf, -74.0]
-    assert well_formed(latitude, longitude).tolist() == [True, False, False, False, False, True]
-
-
-NORTH, EAST = LATITUDE + 2 * STEP, LONGITUDE + STEP  # of a junction
-COUNTED = ("events_per_cab", "bandwidth", "reach")
-PLAIN = {"events_per_cab": 5, "bandwidth": 0.0, "reach": 50.0, "passengers_per_trip": 2.0}
+def test_the_sensitivity_is_that_of_cabs_with_so_many_events():
+    """Each event adds weights of sum 1; all on one junction, on others or spread, for two cabs."""
+    rng = np.random.default_rng(1)
+    spread = rng.dirichlet(np.full(6, 0.3), (300, 2, 5)).sum(axis=2)
+    cabs = np.concatenate([spread, 5.0 * np.eye(6)[None, :2]])
+    added, swapped = (np.linalg.norm(v, axis=-1).max() for v in (cabs, cabs[:, 0] - cabs[:, 1]))
+    assert added == pytest.approx(l2_sensitivity(5))
+    assert swapped == pytest.approx(l2_sensitivity(5, replace=True))
 
 
 def contents():
+    """Lines of all tables: trips begin at 0 h, 8 h and 9 h, at the nodes 9 and 13."""
     latitude, longitude, segments = street_map()
     roads = [f"{len(latitude)} {len(segments)}"]
     roads += [f"{a!r} {b!r}" for a, b in zip(latitude.tolist(), longitude.tolist(), strict=True)]
     roads += [f"{a} {b} 1.5" for a, b in segments.tolist()]
-    here, there = f"{EAST},{NORTH}", f"{EAST},{NORTH + STEP}"
-    sampled = ["itv_2011_05,,," + f"{here},{there},8,{day}" for day in (1, 5, 6, 7)]
-    sampled += [f"itv_2011_05,,,{here},0,0,0,2", f"asl_fare_2009_2015,,,-73.5,40.1,{there},0,3"]
-    sampled += [f"asl_traffic,,,{here},{there},9,1"]
+    hours = {hour: [0] * 6 for hour in range(24)}
+    hours |= {0: [2, 4, 1, 1, 0, 2], 8: [2, 4, 0, 0, 0, 4], 9: [1, 2, 0, 0, 0, 2]}
+    told = [",".join(map(str, [hour, *row])) for hour, row in hours.items()]
+    head = "hour,trips,events,malformed,outside,beyond_limit,kept"
+    events = ["junction," + ",".join(f"hour_{hour}" for hour in range(24))]
+    for node in junction_graph(latitude, longitude, segments).node.tolist():
+        half = {9: 0.5, 13: 0.5}.get(node, 0)
+        events.append(",".join(map(str, [node, *(half * hours[hour][-1] for hour in range(24))])))
     totals = [f"2014-09-24 {h:02}:{m:02}:00,{10 * h + 100}" for h in range(24) for m in (0, 30)]
-    return {ROADS: roads, SAMPLES: sampled, TOTALS: totals}
+    return {ROADS: roads, EVENTS: events, HOURS: [head, *told], TOTALS: totals}
 
 
 def described(entry, table):
@@ -161,41 +73,25 @@ def described(entry, table):
     }
 
 
-def ship(places):
-    """Make the tables of counts of the trips, describe them, and take the trips away."""
-    registry = places["registry"]
-    made = write_counts(registry.parent / "shipped", **places)
-    content = yaml.safe_load(registry.read_text(encoding="utf-8"))
-    for path in made:
-        name = path.name.partition(".")[0]
-        entry = read_cities(registry).tables[name]
-        content["tables"][name] = described(entry, read_table(path.read_bytes(), entry))
-    registry.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    hide(places, SAMPLES)
-
-
 @pytest.fixture
 def places(tmp_path):
     """Write a mirror with the tables, and a registry that describes them."""
-    registry = read_cities()
-    tables = {}
-    for name, lines in contents().items():
+    return placed(tmp_path, contents())
+
+
+def placed(folder, lines):
+    registry, tables = read_cities(), {}
+    for name, some in lines.items():
         entry = registry.tables[name]
-        text = ("\n".join(lines) + "\n").encode()
+        text = ("\n".join(some) + "\n").encode()
         tables[name] = described(entry, read_table(text, entry))
-        path = tmp_path / "mirror" / entry.files[0]
+        path = folder / "mirror" / entry.files[0]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-    # The tables of counts have still to be made: nothing fits their entries.
-    for name in (EVENTS, HOURS):
-        tables[name] = registry.tables[name].model_dump(exclude_defaults=True)
-        tables[name]["sources"] = []
-    path = tmp_path / "cities.yaml"
-    sets = registry.model_dump(exclude_defaults=True)["sets"]
-    sets["manhattan"]["counted_with"] = {k: v for k, v in PLAIN.items() if k in COUNTED}
-    content = {"tables": tables, "sets": sets}
+        path.write_bytes(lzma.compress(text) if path.suffix == ".xz" else text)
+    path = folder / "cities.yaml"
+    content = {"tables": tables, "sets": registry.model_dump(exclude_defaults=True)["sets"]}
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    return {"registry": path, "mirror": tmp_path / "mirror", "cache": tmp_path / "cache",
+    return {"registry": path, "mirror": folder / "mirror", "cache": folder / "cache",
             "offline": True}  # fmt: skip
 
 
@@ -233,69 +129,30 @@ def same(one, other):
     assert all(one.counts[hour].tobytes() == other.counts[hour].tobytes() for hour in one.counts)
 
 
-def test_shipped_counts_give_the_same_bytes_as_the_trips_they_were_made_of(places):
-    of_trips = load_city(range(24), **PLAIN, **places)
-    assert of_trips.sources == ["mirror"]
-    ship(places)
+def test_hours_without_a_trip_are_told_and_the_scale_is_a_setting(places):
     city = load_city(range(24), **PLAIN, **places)
-    assert city.sources == ["mirror", "shipped"]
+    assert city.sources == ["mirror"]
     assert set(city.counts) == {0, 8, 9}
-    assert city.missing == of_trips.missing
     assert city.missing.startswith("no sampled trip begins in hour 1; no sampled trip")
-    same(city, of_trips)
-    assert city.x.tobytes() == of_trips.x.tobytes()
-    # a scale of one's own needs no trip
-    double = load_city([8], **PLAIN | {"passengers_per_trip": 1.0}, **places)
+    double = load_city([8], passengers_per_trip=1.0, **places)
     assert np.array_equal(double.counts[8], 2.0 * city.counts[8])
 
 
-@pytest.mark.parametrize("change", [{"bandwidth": 30.0}, {"reach": 60.0}, {"events_per_cab": 1}])
-def test_other_settings_need_the_trips(places, change):
-    of_trips = load_city([8], **PLAIN | change, **places)
-    assert of_trips.hours[8].tally.kept == (2 if "events_per_cab" in change else 4)
-    ship(places)
-    city = load_city([8], **PLAIN | change, **places)
-    assert city.counts == {}
-    name, value = next(iter(change.items()))
-    for words in (f"hold for {COUNTED[0]} 5", f"{name} {value!r}", "trips are needed", SAMPLES):
-        assert words in city.missing
-
-
-def test_damaged_counts_are_refused_and_trips_replace_them(places):
-    of_trips = load_city([8], **PLAIN, **places)
-    content = (places["mirror"] / read_cities().tables[SAMPLES].files[0]).read_bytes()
-    ship(places)
-    path = places["registry"].parent / "shipped" / f"{EVENTS}.csv.xz"
+def test_damaged_counts_are_refused(places):
+    path = places["mirror"] / read_cities().tables[EVENTS].files[0]
     path.write_bytes(path.read_bytes()[:-30])
     city = load_city([8], **PLAIN, **places)
     assert city.counts == {}
-    assert city.refused[0].startswith(f"shipped, {EVENTS}.csv.xz: not a readable compressed file")
-    (places["mirror"] / read_cities().tables[SAMPLES].files[0]).write_bytes(content)
-    again = load_city([8], **PLAIN, **places)
-    same(again, of_trips)
-    assert again.refused == city.refused
+    assert "not a readable compressed file" in city.refused[0]
+    assert EVENTS in city.missing
 
 
-def test_counts_of_other_junctions_are_refused(places):
-    ship(places)
-    registry = places["registry"]
-    path = registry.parent / "shipped" / f"{EVENTS}.csv.xz"
-    head, first, *rows = lzma.decompress(path.read_bytes()).decode().splitlines()
-    first = ",".join(["77777", *first.split(",")[1:]])
-    path.write_bytes(lzma.compress("\n".join([head, first, *rows]).encode()))
-    content = yaml.safe_load(registry.read_text(encoding="utf-8"))
-    entry = read_cities(registry).tables[EVENTS]
-    content["tables"][EVENTS] = described(entry, read_table(path.read_bytes(), entry))
-    registry.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+def test_counts_of_other_junctions_are_refused(tmp_path):
+    lines = contents()
+    head, first, *rows = lines[EVENTS]
+    lines[EVENTS] = [head, ",".join(["77777", *first.split(",")[1:]]), *rows]
     with pytest.raises(DatasetUnavailable, match=f"{EVENTS}: not the junctions of {ROADS}"):
-        load_city([8], **PLAIN, **places)
-
-
-def test_counts_are_not_made_without_trips(places, tmp_path):
-    hide(places, SAMPLES)
-    with pytest.raises(DatasetUnavailable, match=SAMPLES):
-        write_counts(tmp_path / "out", **places)
-    assert not (tmp_path / "out").exists()
+        load_city([8], **PLAIN, **placed(tmp_path, lines))
 
 
 def test_manhattan_is_shipped_for_every_hour():
@@ -346,3 +203,129 @@ def test_no_map(places, tmp_path):
 def test_bad_settings_are_refused(places):
     with pytest.raises(ValueError, match=r"hours.*got 24.*hours.*got 1.5.*passengers_per_trip"):
         load_city([24, 1.5], **(PLAIN | {"passengers_per_trip": 0}), **places)
+
+
+def test_a_small_map_by_hand():
+    roads = junction_graph(*street_map(5, 4))
+    # Grid: 20 nodes, 31 edges; its four corners become bends; the dead end adds 2 and 2 before.
+    assert roads.component == (22, 33)
+    assert roads.core == (20, 31)
+    assert roads.node.tolist() == [k for k in range(20) if k not in {0, 3, 16, 19}]
+    assert len(roads.sections) == 31 - 4
+    assert np.sum(roads.segments) == 31
+    assert sorted(roads.segments)[-5:] == [1, 2, 2, 2, 2]
+    bend = np.flatnonzero(np.all(roads.sections == [0, 2], axis=1))  # nodes 1 and 4, by way of 0
+    step = np.radians(STEP) * EARTH_RADIUS
+    expected = step * (1 + np.cos(np.radians(LATITUDE)))
+    assert roads.length[bend] == pytest.approx([expected], rel=1e-6)
+    assert Graph(len(roads.node), roads.sections).parallels == 0
+
+
+def test_parallel_sections_and_loops_are_kept():
+    # Two junctions joined by three roads of two segments, and a ring of three at one of them.
+    roads = junction_graph(
+        np.linspace(40, 41, 7),
+        np.linspace(-74, -73, 7),
+        [(0, 2), (2, 1), (0, 3), (3, 1), (0, 4), (4, 1), (1, 5), (5, 6), (6, 1)],
+    )
+    assert roads.node.tolist() == [0, 1]
+    assert roads.sections.tolist() == [[0, 1], [0, 1], [0, 1], [1, 1]]
+    assert roads.segments.tolist() == [2, 2, 2, 3]
+    graph = Graph(2, roads.sections)
+    assert (graph.loops, graph.parallels, len(graph.edges)) == (1, 2, 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contraction_keeps_cycles_and_degrees(seed):
+    """A random map: sections have the cycles and the length of the core, and no bends."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    segments = rng.integers(n, size=(75, 2))
+    latitude, longitude = 40 + rng.random(n), -74 + rng.random(n)
+    roads = junction_graph(latitude, longitude, segments)
+    degree = np.bincount(roads.sections.ravel(), minlength=len(roads.node))
+    assert np.all(degree >= 3)
+    assert len(roads.sections) - len(roads.node) == roads.core[1] - roads.core[0]
+    assert np.sum(roads.segments) == roads.core[1]
+    assert np.all(np.diff(roads.sections, axis=1) >= 0)
+    # The order and direction of segments do not matter.
+    again = junction_graph(latitude, longitude, rng.permutation(segments[:, ::-1]))
+    assert np.array_equal(again.sections, roads.sections)
+    assert np.allclose(again.length, roads.length, rtol=1e-12)
+
+
+def test_distances():
+    quarter = great_circle(np.array([0.0, 90.0]), np.array([12.0, 100.0]), np.array([[0, 1]]))
+    assert quarter == pytest.approx([np.pi / 2 * EARTH_RADIUS], rel=1e-12)
+    rng = np.random.default_rng(3)
+    latitude = LATITUDE + rng.uniform(-0.1, 0.1, 400)
+    longitude = LONGITUDE + rng.uniform(-0.05, 0.05, 400)
+    latitude[1::2] = latitude[::2] + rng.uniform(-0.002, 0.002, 200)
+    longitude[1::2] = longitude[::2] + rng.uniform(-0.002, 0.002, 200)
+    pairs = np.arange(400).reshape(-1, 2)
+    x, y = local_metres(latitude, longitude, (LATITUDE, LONGITUDE))
+    plane = np.hypot(*(np.diff(axis[pairs], axis=1)[:, 0] for axis in (x, y)))
+    assert np.allclose(plane, great_circle(latitude, longitude, pairs), rtol=2e-3)
+
+
+def test_a_map_as_one_table():
+    values = np.array([[3, 2, np.nan], [40, -74, np.nan], [41, -74, np.nan], [42, -73, np.nan],
+                       [0, 1, 5.5], [2, 1, 1.2]])  # fmt: skip
+    latitude, longitude, segments = split_map(values)
+    assert latitude.tolist() == [40, 41, 42]
+    assert longitude.tolist() == [-74, -74, -73]
+    assert segments.tolist() == [[0, 1], [2, 1]]
+    with pytest.raises(ValueError, match=r"rows: expected 1 \+ 3 \+ 2 as the first row says"):
+        split_map(values[:-1])
+    values[-1, 0] = 0.5
+    with pytest.raises(ValueError, match="segments: expected whole node numbers"):
+        split_map(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"latitude": [40, 95, np.nan]}, "latitude: expected degrees"),
+        ({"longitude": [0, 0, 181]}, "longitude: expected degrees"),
+        ({"longitude": [0, 0]}, "one length"),
+        ({"segments": [(0, 3), (-1, 2)]}, "node numbers from 0 to 2"),
+        ({"segments": [(0.5, 1.0)]}, "pairs of node numbers"),
+        ({"segments": np.empty((0, 2), int)}, "a map with junctions"),
+        ({"segments": [(0, 1), (1, 2)]}, "a map with junctions"),  # a tree
+        ({"segments": [(0, 1), (1, 2), (2, 0)]}, "a map with junctions"),  # a ring
+    ],
+)
+def test_bad_maps_are_refused(change, complaint):
+    good = {"latitude": [40, 41, 42], "longitude": [-74, -73, -72], "segments": [(0, 1)]}
+    with pytest.raises(ValueError, match=complaint):
+        junction_graph(**(good | change))
+
+
+def test_all_mistakes_are_named_at_once():
+    with pytest.raises(ValueError, match=r"latitude.*longitude.*segments"):
+        junction_graph([100.0], [200.0], [(0, 7)])
+
+
+def digest(values, kind):
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=kind).tobytes()).hexdigest()[:16]
+
+
+def test_manhattan_is_the_derived_graph():
+    """By the counts of the derivation, and by digests of files that others derived of the map."""
+    entry = read_cities().tables["manhattan-roads"]
+    wanted = {"manhattan-roads": entry}
+    table = obtain(wanted, places_of(cache="no cache", mirror="")).tables["manhattan-roads"]
+    roads = junction_graph(*split_map(table.values))
+    assert roads.component == (9474, 12670)
+    assert roads.core == (8635, 11831)
+    assert (len(roads.node), len(roads.sections)) == (3874, 7070)
+    graph = Graph(3874, roads.sections)
+    assert (graph.loops, graph.parallels, len(graph.edges)) == (4, 25, 7041)
+    assert digest(roads.node, "<i8") == "d2924efc506f71d5"
+    assert digest(np.bincount(roads.sections.ravel()), "<i8") == "db1704d3ff11577b"
+    assert digest(np.column_stack([roads.latitude, roads.longitude]), "<f8") == "e4c4b0284381164b"
+    order = np.lexsort((roads.length, *roads.sections.T[::-1]))
+    assert digest(roads.sections[order], "<i8") == "ac4200cd66ab2390"
+    assert digest(roads.segments[order], "<i8") == "e8c38d04c2a0948a"
+    assert np.sum(roads.length) == pytest.approx(883163.6, abs=0.05 * 7070)
+    assert np.max(roads.length) == pytest.approx(3446.5, abs=0.06)

@@ -161,10 +161,10 @@ def test_line_ends_do_not_matter_but_a_digit_does(tmp_path):
 
 
 @pytest.mark.parametrize("name", {**read_registry(own=False).tables, **read_cities().tables})
-def test_every_table_but_single_trips_is_shipped(tmp_path, name):
+def test_every_table_is_shipped(tmp_path, name):
     entry = (read_registry(own=False).tables | read_cities().tables)[name]
     found = obtain({name: entry}, places_of(cache=tmp_path, mirror="", offline=True))
-    assert (found.sources, found.refused) == ([] if entry.replaced_by else ["shipped"], [])
+    assert (found.sources, found.refused) == (["shipped"], [])
 
 
 def test_the_shipped_files_are_those_of_their_readme_and_small():

@@ -23,6 +23,7 @@ MISTAKES = [
     (TABLE, "tasks.iris", LASSO, "got 'iris'"),
     (TABLE, "tasks.houses.strength", "1/N", "valid number"),
     (TABLE, "tasks.houses.penalty", "none", "expected strength 0"),
+    (TABLE, "tasks.houses.penalty", "l1", "houses: expected the penalty none or l2"),
     (TABLE, "tasks", {}, "at least one"),
     (TABLE, "passes", [2, 2], "different"),
     (TABLE, "passes", [2.5], "integer"),

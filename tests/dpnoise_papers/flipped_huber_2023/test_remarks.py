@@ -36,12 +36,10 @@ def test_the_tail_of_the_loss():
 
 
 def test_remark_1():
-    table = remark_1(Remark(epsilons=(0.3, 2.0), delta=1e-6)).set_index(["mechanism", "epsilon"])
-    for epsilon in (0.3, 2.0):
-        sigma = math.sqrt(table.loc[("gaussian", epsilon), "sufficient"])
-        tail = special.ndtr(1 / (2 * sigma) - epsilon * sigma)
-        assert tail == pytest.approx(1e-6, rel=1e-9)
-        assert privacy_profile(Gaussian(sigma), 1.0, epsilon) < 1e-6
+    table = remark_1(Remark(epsilons=(0.3,), delta=1e-6)).set_index(["mechanism", "epsilon"])
+    sigma = math.sqrt(table.loc[("gaussian", 0.3), "sufficient"])
+    assert special.ndtr(1 / (2 * sigma) - 0.3 * sigma) == pytest.approx(1e-6, rel=1e-9)
+    assert privacy_profile(Gaussian(sigma), 1.0, 0.3) < 1e-6
     assert (table["ratio"] >= 1.0).all()
     assert np.all(table.loc["flipped-huber", "sufficient"] < table.loc["gaussian", "sufficient"])
     told = table.loc[("flipped-huber", 0.3), "noise"]
@@ -95,11 +93,7 @@ HIGHER = panel(5, [100.0, 1000.0], [20.0, 50.0], [24.0, 60.0])
 def test_gains_and_gaps_by_epsilon():
     table = compare_dimensions(LOWER, HIGHER)
     assert table["epsilon"].tolist() == [0.3, 1.0]
-    assert table["gain_from_db"].to_numpy() == pytest.approx([20, 10])
-    assert table["gain_to_db"].to_numpy() == pytest.approx(10 * np.log10([20, 5]))
     assert table["gain_lost_db"].to_numpy() == pytest.approx(10 * np.log10([5, 2]))
-    assert table["gap_from"].tolist() == [5, 1]
-    assert table["gap_to"].tolist() == [10, 4]
     assert table["gap_grown"].tolist() == [5, 3]
     assert table["excess_to"].to_numpy() == pytest.approx([0.2, 0.2])
     assert table["excess_from"].to_numpy() == pytest.approx([0.5, 0.1])
@@ -107,8 +101,6 @@ def test_gains_and_gaps_by_epsilon():
     assert table["over_gaussian"].to_numpy() == pytest.approx([0.05, 0.2])
     assert table["over_osgt"].to_numpy() == pytest.approx([0.5, 0.5])
     assert set(table["search"]) == {"unrestricted"}
-    assert set(table["dimension_from"]) == {3}
-    assert set(table["dimension_to"]) == {5}
 
 
 def test_a_box_without_private_noise_is_left_out():
@@ -121,20 +113,13 @@ def test_a_box_without_private_noise_is_left_out():
     table = compare_dimensions(boxed(LOWER, 7.0), boxed(HIGHER, np.nan))
     assert table["search"].tolist() == ["unrestricted", "unrestricted", "box"]
     assert table["epsilon"].tolist() == [0.3, 1.0, 1.0]
-    assert table["gap_to"].tolist() == [10, 4, 8]
+    assert table["gap_grown"].tolist()[:2] == [5, 3]
     assert table["searched_excess"].tolist() == table["excess"].tolist()
     ends = table[["searched_excess_least", "searched_excess_greatest"]]
     assert ends.iloc[0].tolist() == [0.0, table["excess"].iloc[0]]  # of the box with K = 3 alone
     ends = ends.iloc[1:]
     assert (ends == [table["excess"].iloc[1:].min(), table["excess"].iloc[1:].max()]).all(axis=None)
     assert table["over_osgt"].tolist() == [0.5, 0.5, 0.5]
-
-
-def test_tables_that_do_not_belong_together_are_refused():
-    with pytest.raises(ValueError, match="the same delta and epsilon"):
-        compare_dimensions(LOWER, HIGHER[HIGHER["epsilon"] == 1])
-    with pytest.raises(ValueError, match=r"lower: expected one dimension, got \[3, 5\]"):
-        compare_dimensions(pd.concat([LOWER, HIGHER]), HIGHER)
 
 
 SETTINGS = {
@@ -153,18 +138,6 @@ def pick(table, **values):
     for name, value in values.items():
         table = table[table[name] == value]
     return table
-
-
-def test_rows_are_every_combination_in_order(table):
-    keys = table[["cost", "delta", "epsilon", "mechanism"]].itertuples(index=False, name=None)
-    expected = [
-        (cost, delta, epsilon, mechanism)
-        for cost in ("variance", "mean-abs")
-        for delta in (0.0, 1e-2)
-        for epsilon in (0.3, 1.0)
-        for mechanism in SETTINGS["mechanisms"]
-    ]
-    assert list(keys) == expected
 
 
 def test_values_are_those_of_calibration_and_bounds_those_of_the_programs(table):

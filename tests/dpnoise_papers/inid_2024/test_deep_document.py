@@ -28,10 +28,10 @@ def test_the_products_of_an_image_are_those_of_the_network():
     forward, inputs = sum(products), sum(products[1:])
     found = stated("forward # million products an image, as many for the gradients of weights, #")
     assert found == pytest.approx([forward / 1e6, inputs / 1e6], abs=0.05)
-    chunk = CONFIG.inid_2024.table_4_cifar10.chunk
-    assert stated("padded to #") == [chunk]
+    batch = CONFIG.inid_2024.table_4_cifar10.rate * 50_000
+    assert stated("of a step of # images") == [batch]
     [amount] = stated("those of inputs | # TFLOP")
-    assert amount == pytest.approx(2 * chunk * (2 * forward + inputs) / 1e12, abs=5e-4)
+    assert amount == pytest.approx(2 * batch * (2 * forward + inputs) / 1e12, abs=5e-4)
 
 
 def stated(pattern):

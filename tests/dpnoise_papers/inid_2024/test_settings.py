@@ -52,7 +52,7 @@ def budget(noise, delta, epsilon):
         ("algorithm_1", "odds", GRID | {"high": 1e16}, "between 1e-299 and"),
         ("algorithm_1", "odds", GRID | {"count": 100_000}, "at most 1000000 pairs"),
         ("corollary_6", "dimensions", {"cubic": [2]}, "'uniform', 'linear'"),
-        ("corollary_6", "dimensions", {"exponential": [21]}, "at most 20 dimensions"),
+        ("corollary_6", "dimensions", {"exponential": [231]}, "at most 230 dimensions"),
         ("corollary_6", "dimensions", {}, "at least 1 item"),
         ("corollary_6", "epsilons", [51.0], "less than or equal to 50"),
         ("theorem_7", "largest", 1, "greater than or equal to 2"),

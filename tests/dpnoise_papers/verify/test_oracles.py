@@ -6,11 +6,11 @@ import pytest
 
 from dpnoise_papers.verify.lattice import minimum_moment
 from dpnoise_papers.verify.oracles import densities
+from dpnoise_papers.verify.oracles.densities import minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.oracles.gaussian import (
     gaussian_log_delta,
     gaussian_sigma,
 )
-from dpnoise_papers.verify.oracles.minima import minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.paths import minimum_cost
 from oracles.exact import Pieces
 

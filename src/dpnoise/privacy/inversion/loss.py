@@ -194,6 +194,11 @@ class IntegerStep(NamedTuple):
     size: float
 
     @property
+    def listed(self) -> bool:
+        """False."""
+        return False
+
+    @property
     def has_closed_loss(self) -> bool:
         """False."""
         return False
@@ -229,7 +234,7 @@ def canonical(
     The parameters in the key have 15 digits, so that coordinates whose noise is proportional
     to their sensitivity count as copies whatever the rounding.
     """
-    if isinstance(noise, IntegerNoise):
+    if noise.whole:
         same = _as_staircase(noise, sensitivity)
         if same is None:
             return (repr(noise), repr(sensitivity)), IntegerStep(noise, sensitivity)

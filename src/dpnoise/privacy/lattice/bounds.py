@@ -60,14 +60,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import fft, special
 
-from dpnoise._validation import Problems, floats, is_integer
+from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise
-from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, IntegerNoise
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice.discrete import (
@@ -86,7 +86,7 @@ from dpnoise.privacy.lattice.plan import (
     ShiftedNoise,
     make_plan,
 )
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
+from dpnoise.privacy.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -298,8 +298,6 @@ def log_outside(parts: list[RoundedLoss], plan: LatticePlan, size: int) -> tuple
     return bounds[0], bounds[1]
 
 
-_LISTED = (Staircase, DiscreteGaussian, DiscreteLaplace, ListedLoss)
-_MIN_SIZE, _MAX_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
 _MOST_EPSILON = 1e9
 _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digits left
@@ -398,76 +396,53 @@ def lattice_seconds(different: int, epsilons: int, size: int) -> float:
     return epsilons * different * (_EACH + _EACH_POINT * size)
 
 
-class _Distinct(NamedTuple):
-    """Different coordinates, with the number of copies of each."""
+def _distinct(
+    shares: Sequence[tuple[AnyNoise, float, int]], epsilon: Array, size: int
+) -> dict[Any, int]:
+    """Different coordinates with their numbers; a ValueError beyond the range of the bounds.
 
-    continuous: dict[Noise, int]  # in units of the shift
-    steps: dict[Staircase, int]  # likewise
-    integers: dict[tuple[IntegerNoise, float], int]
-    listed: dict[ListedLoss, int]
-
-    @property
-    def number(self) -> int:
-        """How many are different."""
-        listed = len(self.steps) + len(self.integers) + len(self.listed)
-        return len(self.continuous) + listed
-
-    def add(self, problems: Problems, k: int, noise: AnyNoise, shift: float, copies: int) -> None:
-        """A coordinate of a shift > 0; what is wrong with it is recorded."""
-        if isinstance(noise, ListedLoss):
-            self.listed[noise] = self.listed.get(noise, 0) + copies
-            return
-        if isinstance(noise, IntegerNoise):
-            whole = bool(whole_shift(np.asarray(shift)))
-            if problems.require(whole, f"shift {k}", WHOLE, shift):
-                values = integer_values(noise, shift)
-                problems.number(f"values of the loss of noise {k}", values, high=MOST_VALUES)
-                self.integers[noise, shift] = self.integers.get((noise, shift), 0) + copies
-            return
-        ratio = noise.mean_abs() / shift
-        within = 1.0 / _FARTHEST <= ratio <= _FARTHEST
-        expected = f"a ratio from {1.0 / _FARTHEST:g} to {_FARTHEST:g}"
-        if not problems.require(within, f"E|T| / shift {k}", expected, ratio):
-            return
-        unit = noise.scaled(1.0 / shift)
-        if isinstance(noise, Staircase) and isinstance(unit, Staircase):
-            name = f"shift {k} with staircase noise"
-            problems.number(name, shift, high=noise.sensitivity)
-            self.steps[unit] = self.steps.get(unit, 0) + copies
-        else:
-            self.continuous[unit] = self.continuous.get(unit, 0) + copies
-
-
-def _checked(
-    shares: Sequence[tuple[AnyNoise, float, int]], epsilon: ArrayLike, size: int
-) -> tuple[_Distinct, Array]:
-    """Checked coordinates and epsilon."""
+    Continuous noise is in units of the shift, that on the integers stands beside it.
+    """
     problems = Problems("lattice bounds")
-    problems.require(len(shares) > 0, "shares", "at least one (noise, shift, copies)", shares)
-    distinct = _Distinct({}, {}, {}, {})
-    for k, (noise, shift, copies) in enumerate(shares):
-        known = isinstance(noise, _LISTED)
-        known = known or (isinstance(noise, Noise) and noise.log_concave)
-        expected = "log-concave noise or a continuous staircase"
-        problems.require(known, f"noise {k}", expected, noise)
-        good = problems.number(f"shift {k}", shift, low=0.0)
-        whole = is_integer(copies) and 1 <= copies <= _MOST_COPIES
-        expected = f"a whole number from 1 to {_MOST_COPIES}"
-        problems.require(whole, f"copies {k}", expected, copies)
-        if known and good and whole and shift > 0:
-            distinct.add(problems, k, noise, float(shift), int(copies))
-    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    power = is_integer(size) and _MIN_SIZE <= size <= _MAX_SIZE
-    power = power and not int(size) & (int(size) - 1)
-    expected = f"a power of two from {_MIN_SIZE} to {_MAX_SIZE}"
-    problems.require(power, "size", expected, size)
-    if power and distinct.number:
-        seconds = lattice_seconds(distinct.number, epsilon.size, int(size))
-        work = f"{distinct.number} different coordinates, {epsilon.size} epsilons, size {size}"
-        expected = f"work of at most {_MOST_SECONDS:g} s"
-        problems.require(seconds <= _MOST_SECONDS, work, expected, f"about {seconds:.0f} s")
+    found: dict[Any, int] = {}
+    for noise, shift, copies in shares:
+        if shift == 0.0:
+            continue
+        one: Any = noise
+        known = noise.log_concave or isinstance(noise, Staircase | ListedLoss)
+        problems.require(known, "noise", "log-concave noise or a staircase", noise)
+        if isinstance(noise, IntegerNoise):
+            problems.require(bool(whole_shift(np.asarray(shift))), "shift", WHOLE, shift)
+            values = f"values of the loss of {noise!r}"
+            problems.number(values, integer_values(noise, shift), high=MOST_VALUES)
+            one = noise, shift
+        elif isinstance(noise, Noise):
+            problems.number(f"shift of {noise!r}", shift, high=noise.step_width)
+            ratio = noise.mean_abs() / shift
+            low, high = 1.0 / _FARTHEST, _FARTHEST
+            if not problems.number("E|T| / shift", ratio, low=low, high=high):
+                continue
+            one = noise.scaled(1.0 / shift)
+        found[one] = found.get(one, 0) + copies
+    problems.number("copies", max(found.values(), default=0), high=_MOST_COPIES)
+    problems.number("epsilon", float(np.max(epsilon, initial=0.0)), low=0.0, high=_MOST_EPSILON)
+    seconds = lattice_seconds(len(found), epsilon.size, size)
+    work = f"{len(found)} different coordinates, {epsilon.size} epsilons, size {size}"
+    expected = f"work of at most {_MOST_SECONDS:g} s"
+    problems.require(seconds <= _MOST_SECONDS, work, expected, f"about {seconds:.0f} s")
     problems.raise_if_any()
-    return distinct, epsilon
+    return found
+
+
+def _discrete(one: Any, copies: int) -> DiscreteCoordinate | None:  # noqa: ANN401
+    """Copies of a coordinate whose loss is discrete; None of a continuous one."""
+    if isinstance(one, tuple):
+        return DiscreteCoordinate(integer_loss(*one), copies)
+    if isinstance(one, ListedLoss):
+        return DiscreteCoordinate(one.discrete, copies)
+    if isinstance(one, Staircase):
+        return DiscreteCoordinate(listed_loss(coordinate_loss(one).atoms), copies)
+    return None
 
 
 def lattice_bounds(
@@ -486,9 +461,12 @@ def lattice_bounds(
     |d_i| <= shift_i lies between the bounds, rounding included. A ValueError is raised if an
     argument is out of range, noise is of no such kind, or it would take more than about 10 s.
     """
-    distinct, epsilon = _checked(shares, epsilon, size)
+    epsilon = np.asarray(epsilon, dtype=float)
+    distinct = _distinct(shares, epsilon, size)
     lower, upper = np.full(epsilon.shape, -math.inf), np.full(epsilon.shape, -math.inf)
-    sources = [(ShiftedNoise(noise), copies) for noise, copies in distinct.continuous.items()]
+    discrete = {one: _discrete(one, copies) for one, copies in distinct.items()}
+    parts: list[AnyCoordinate] = [part for part in discrete.values() if part is not None]
+    sources = [(ShiftedNoise(one), distinct[one]) for one, part in discrete.items() if part is None]
     if any(source.right <= source.left for source, _ in sources):
         # Rounding aside, no noise value leaves the two neighbours possible.
         lower[...] = max(source.log_infinite for source, _ in sources)
@@ -500,19 +478,8 @@ def lattice_bounds(
         upper[...] = 0.0
         if any(not some[0] for some in finite):
             lower[...] = -UNIT
-    elif distinct.number:
-        parts: list[AnyCoordinate] = [Coordinate(source, copies) for source, copies in sources]
-        parts += [
-            DiscreteCoordinate(listed_loss(coordinate_loss(noise).atoms), copies)
-            for noise, copies in distinct.steps.items()
-        ]
-        parts += [
-            DiscreteCoordinate(integer_loss(noise, shift), copies)
-            for (noise, shift), copies in distinct.integers.items()
-        ]
-        parts += [
-            DiscreteCoordinate(noise.discrete, copies) for noise, copies in distinct.listed.items()
-        ]
+    elif distinct:
+        parts = [*(Coordinate(source, copies) for source, copies in sources), *parts]
         for at, value in np.ndenumerate(epsilon):
             lower[at], upper[at] = _bounds(parts, float(value), int(size))
     return LatticeBounds(lower[()], upper[()])

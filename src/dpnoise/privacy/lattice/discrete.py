@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -179,7 +179,8 @@ class ListedLoss:
     deltas: tuple[float, ...]
     loss: Fraction | None = field(default=None, compare=False)
 
-    log_concave = has_closed_loss = False
+    listed: ClassVar[Literal[True]] = True
+    whole = log_concave = has_closed_loss = False
     step_width = math.inf
 
     def __post_init__(self) -> None:

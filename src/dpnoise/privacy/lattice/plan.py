@@ -39,7 +39,7 @@ _GRADES = 60  # cuts towards the centre, for the powers of |t| there: psi rises 
 # are exact to 1e-5 h, which counts with its square.
 _NODES, _NODES_POWER = 4, 8
 QUADRATURE = 2e-13  # a bound on their relative error
-_MOST_TILT = 30.0  # between neighbouring lattice points
+_MOST_TILT = 30.0  # between neighbouring lattice points, also of steps
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST_DELTA = 800.0  # -log delta is looked at up to here
 _FINE = 0.125  # step of psi between cuts
@@ -392,11 +392,13 @@ def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> LatticeP
     high, low = float(above.min()), -float(below.min())
     # One coordinate may be wider than the weighted sum: two points for each of its cells.
     h = _spacing(parts, tilt, max(1.01 * (high - low), 0.5 * widest) / (size - 4))
+    # Beyond the largest tilt a mass added for an underflow would count above the largest sum.
+    up, down = (min(float(steps[k.argmin()]), _MOST_TILT / h) for k in (above, below))
     return LatticePlan(
         tilt=min(tilt, _MOST_TILT / h),
         h=h,
         # Only what is above epsilon counts: what is to spare goes below.
         start=math.ceil(high / h) + 2 - size,
-        steps=(float(steps[above.argmin()]), float(steps[below.argmin()])),
+        steps=(up, down),
         parts=parts,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from dpnoise._validation import Problems, floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
+from dpnoise.privacy.odometer.accounts import renyi_divergences
 from dpnoise.privacy.odometer.concentrated import ConcentratedAccount, concentrated
 from dpnoise.privacy.odometer.ledger import (
     Entry,
@@ -23,9 +24,7 @@ from dpnoise.privacy.odometer.ledger import (
     written,
     written_entries,
 )
-from dpnoise.privacy.odometer.moments import renyi_divergences
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.privacy.odometer.spent import Spent
 from dpnoise.privacy.odometer.statement import (
     Repeated,
     Statement,
@@ -34,9 +33,9 @@ from dpnoise.privacy.odometer.statement import (
     words_of,
 )
 from dpnoise.privacy.odometer.storage import LedgerFile, Memory, read_path
-from dpnoise.privacy.odometer.terms import Terms, read_ledger, read_terms
+from dpnoise.privacy.odometer.terms import Spent, Terms, read_ledger, read_terms
 from dpnoise.privacy.sampled.mechanism import Sample
-from dpnoise.sensitivity.base import Sensitivity, joined
+from dpnoise.sensitivity.base import Sensitivity, is_set, joined
 from dpnoise.sensitivity.relation import ADD_REMOVE, number_words
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.privacy.zcdp import ZCDP
+    from dpnoise.privacy.odometer.concentrated import ZCDP
 
 
 _NUMBERS = (int, float, str, type(None))
@@ -410,10 +409,10 @@ class Budget:
         file = LedgerFile(read_path(problems, path, new=False))
         problems.raise_if_any()
         text = file.read()
-        terms, entries, ledger = read_ledger(text, edited=edited)
+        terms, entries, ledger = read_ledger(text, edited=edited, path=file.path)
         if edited:
             with file.charging():
-                terms, entries, ledger = read_ledger(file.read(), edited=True)
+                terms, entries, ledger = read_ledger(file.read(), edited=True, path=file.path)
                 text = file.write(lambda known: written(terms.stated, entries, known))
         return cls._made(terms, Spent(ledger, entries, len(entries), text), file)
 
@@ -501,7 +500,7 @@ class Budget:
             release = read_release(problems, noise, sensitivity)
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
-        own = sensitivity.relation if isinstance(sensitivity, Sensitivity) else release.relation
+        own = sensitivity.relation if is_set(sensitivity) else release.relation
         if own is relation is self._terms.relation is None and hasattr(noise, "sampled_step"):
             own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")

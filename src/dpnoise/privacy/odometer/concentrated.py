@@ -14,6 +14,17 @@ the loss 0 is likely. Then, and for flipped Huber noise, the supremum is bounded
 cells of c: log M(c) / c rises, so that over [a, b] the ratio is at most log M(b) / (b (a + 1)).
 
 **Samples** count by the noise without sampling, as divergences are quasi-convex in pairs.
+
+**Zero-concentrated differential privacy: bounds that add up under composition.**
+Bun & Steinke (TCC 2016): a mechanism is (xi, eta)-zCDP if its Renyi divergence of every order
+s > 1 is at most xi + s eta. Muthukrishnan & Kalyani (IEEE TIFS 2023), Theorem 9, give the
+pair for flipped Huber noise. The bound of a noise is `zcdp`.
+
+That theorem rests on Lemma 2, E exp(s T) <= exp(gamma^2 s^2 / 2), which has a short proof: the
+density of T over that of N(0, gamma^2) is even and falls with |t|, so by Anderson's inequality
+its mean under N(gamma^2 s, gamma^2), which is E exp(s T) / exp(gamma^2 s^2 / 2), is largest at
+s = 0. (The printed proof goes through a test of sub-Gaussianity whose equivalence is commonly
+stated up to constants only.)
 """
 
 from __future__ import annotations
@@ -25,25 +36,151 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
-from dpnoise.noise.base import Noise
+from dpnoise._validation import Problems, floats, is_integer
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
-from dpnoise.privacy.odometer.accounts import ExactAccount
-from dpnoise.privacy.odometer.moments import log_moments
+from dpnoise.privacy.odometer.accounts import ExactAccount, log_moments
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.sampled.pairs import GAUSSIAN, REMOVED, REPLACED, Kind, pair_of
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
-from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
+from dpnoise.privacy.shift import WHOLE, whole_shift
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
     from dpnoise._types import Array
-    from dpnoise.privacy.odometer.ledger import Ledger, Sampled
+    from dpnoise.privacy.odometer.ledger import Ledger
+
+
+_RELATIVE = 2.0**-49  # of the few operations of a conversion
+
+
+class ZCDP(NamedTuple):
+    """A bound xi + s eta on the Renyi divergence of every order s > 1.
+
+    Bounds add under composition, also adaptive (Bun & Steinke, Lemma 2.3): `a + b`, `sum` of
+    several and `3 * a` are the bounds of such compositions, rounded up. (Of the tuple only
+    unpacking is left: `xi, eta = bound`.)
+
+    Attributes
+    ----------
+    xi, eta : float
+        Non-negative.
+
+    Examples
+    --------
+    >>> from dpnoise.privacy.odometer.concentrated import ZCDP
+    >>> ZCDP(0.0, 0.5) + 2 * ZCDP(0.25, 0.125)
+    ZCDP(xi=0.5, eta=0.75)
+    """
+
+    xi: float
+    eta: float
+
+    def composed(self, times: int) -> ZCDP:
+        """The bound after `times` >= 0 such mechanisms, also adaptively chosen ones."""
+        problems = Problems("composition of zCDP")
+        whole = is_integer(times) and times >= 0
+        problems.require(whole, "times", "a non-negative integer", times)
+        problems.raise_if_any()
+        return ZCDP(*(as_double_above(int(times) * Fraction(part)) for part in self))
+
+    def __add__(self, other: object) -> ZCDP:
+        """The bound of both mechanisms together."""
+        if not isinstance(other, ZCDP):
+            raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
+        sums = (Fraction(a) + Fraction(b) for a, b in zip(self, other, strict=True))
+        return ZCDP(*map(as_double_above, sums))
+
+    def __radd__(self, other: object) -> ZCDP:
+        """The bound itself for the 0 that `sum` starts from."""
+        if isinstance(other, int) and other == 0:
+            return self
+        raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
+
+    def __mul__(self, times: int) -> ZCDP:  # type: ignore[override]  # no longer a tuple's
+        """The bound after `times` such mechanisms."""
+        return self.composed(times)
+
+    def __rmul__(self, times: int) -> ZCDP:  # type: ignore[override]  # no longer a tuple's
+        """The bound after `times` such mechanisms."""
+        return self.composed(times)
+
+
+def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
+    """R_D(alpha) = alpha^2 - max(alpha - D, 0)^2 of Theorem 9, alpha >= 0, sensitivity D > 0.
+
+    A ValueError is raised if an argument is out of range, or the cost has no double.
+    """
+    problems = Problems("transition cost")
+    alpha = floats(problems, "alpha", alpha, low=0.0)
+    d = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    with np.errstate(over="ignore", invalid="ignore"):  # of the branch not taken, or refused
+        cost = np.where(alpha <= d, alpha * alpha, d * (2.0 * alpha - d))
+    return _finite(problems, "cost", cost)
+
+
+def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
+    """The alpha with `transition_cost(alpha, sensitivity)` = `cost` >= 0.
+
+    A ValueError is raised if an argument is out of range, or alpha has no double.
+    """
+    problems = Problems("transition for a cost")
+    cost = floats(problems, "cost", cost, low=0.0)
+    d = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    with np.errstate(over="ignore"):  # of the branch not taken, or refused
+        alpha = np.where(np.sqrt(cost) <= d, np.sqrt(cost), 0.5 * (cost / d + d))
+    return _finite(problems, "alpha", alpha)
+
+
+def _finite(problems: Problems, name: str, value: Array) -> Array:
+    """A result, or refuse one that has no double."""
+    good = bool(np.all(np.isfinite(value)))
+    problems.require(good, name, "a result below 1.8e308", float(np.max(value, initial=0.0)))
+    problems.raise_if_any()
+    return value[()]
+
+
+def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
+    """The epsilon that a concentrated bound implies at `delta` in (0, 1), rounded up.
+
+    xi + eta + sqrt(4 eta log(1 / delta)): Bun & Steinke, Lemma 3.5. The arguments broadcast; a
+    ValueError is raised if one is out of range or epsilon has no double.
+    """
+    problems = Problems("epsilon from zCDP")
+    xi = floats(problems, "xi", xi, low=0.0)
+    eta = floats(problems, "eta", eta, low=0.0)
+    delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    problems.raise_if_any()
+    with np.errstate(over="ignore"):  # refused
+        more = eta + 2.0 * np.sqrt(eta) * np.sqrt(-np.log(delta))
+        epsilon = np.where(more > 0.0, np.nextafter(xi + more * (1.0 + _RELATIVE), np.inf), xi)
+    return _finite(problems, "epsilon", epsilon)
+
+
+def eta_from_dp(epsilon: float, delta: float, xi: ArrayLike = 0.0) -> Array:
+    """The largest eta for which (xi, eta)-zCDP implies (epsilon, delta)-DP, rounded down.
+
+    The inverse of `epsilon_from_zcdp` in eta, for delta in (0, 1) and 0 <= xi <= epsilon, is
+    ((epsilon - xi) / (sqrt(epsilon - xi + log(1 / delta)) + sqrt(log(1 / delta))))^2. A ValueError
+    is raised if an argument is out of range.
+    """
+    problems = Problems("zCDP from epsilon")
+    good = problems.number("epsilon", epsilon, low=0.0, open_low=True)
+    problems.number("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    xi = floats(problems, "xi", xi, low=0.0, high=float(epsilon) if good else math.inf)
+    problems.raise_if_any()
+    rest, log_inverse = np.maximum(np.nextafter(epsilon - xi, 0.0), 0.0), -math.log(delta)
+    root = rest / (np.sqrt(rest + log_inverse) + math.sqrt(log_inverse))
+    return np.nextafter(root**2 * (1.0 - _RELATIVE), 0.0)[()]
+
 
 _ROUNDING = 1.0 + 1e-12  # over a few operations, and over delta in closed form
 _SMALLEST = 1e-290  # below, a product of doubles may have lost digits
@@ -77,7 +214,7 @@ def rho_of(noise: Noise | IntegerNoise | ListedLoss, size: float) -> float:
     """An upper bound on the rho of one coordinate, infinite where none is known."""
     loss = as_double_above(noise.largest_loss(size))
     known = response_rho(loss) if loss < math.inf else math.inf
-    found = known if isinstance(noise, ListedLoss) else min(_own_rho(noise, size, loss), known)
+    found = known if noise.listed else min(_own_rho(noise, size, loss), known)
     return max(found, _SMALLEST if loss > 0.0 else 0.0)
 
 
@@ -114,9 +251,7 @@ def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
     0.3679
     """
     problems = Problems("zCDP")
-    known = problems.require(
-        isinstance(noise, Noise | IntegerNoise), "noise", "one of the noise families", noise
-    )
+    known = problems.require(is_scalar(noise), "noise", "one of the noise families", noise)
     good = problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     if good and known and noise.whole:
         whole = bool(whole_shift(np.asarray(float(sensitivity))))
@@ -202,10 +337,10 @@ def _supremum(log_m: Callable[[Array], Array], eta: float, xi: float, close: flo
     return closed * _ROUNDING
 
 
-def _sample_rho(part: Sampled, relation: str | None) -> float:
+def _sample_rho(part: Kind, relation: str | None) -> float:
     """An upper bound on the rho of a release of a sample: that of the noise without sampling."""
     side = REMOVED if (relation or ADD_REMOVE) == ADD_REMOVE else REPLACED
-    shift = pair_of(Kind(*part)._replace(rate=1.0), side).shift
+    shift = pair_of(part._replace(rate=1.0), side).shift
     found = 0.5 * shift * shift if part.noise == GAUSSIAN else laplace_rho(shift)
     return max(found * _ROUNDING, _SMALLEST)
 

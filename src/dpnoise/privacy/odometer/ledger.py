@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.accounts import Moments
     from dpnoise.privacy.odometer.concentrated import Rho
-    from dpnoise.privacy.odometer.moments import Moments
     from dpnoise.privacy.vector import Shares
 
 
@@ -80,18 +80,6 @@ _SAMPLED_KEYS = ("multiplier", "rate", "number", "noise", "sampling")
 _SAMPLED_KINDS = [(noise, how) for noise in (GAUSSIAN, LAPLACE_NOISE) for how in (POISSON, FIXED)]
 _MOST_BYTES = 2**28
 _RATIONAL = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")  # no exponent, which could be huge
-
-
-class Sampled(NamedTuple):
-    """A release of a sample: noise multiplier, chance of each record, noise and sampling.
-
-    The fields are those of `privacy.sampled.pairs.Kind`.
-    """
-
-    multiplier: float
-    rate: float
-    noise: str = GAUSSIAN
-    sampling: str = POISSON
 
 
 class Stated(NamedTuple):
@@ -120,7 +108,7 @@ class Ledger:
 
     shares: Shares = field(default_factory=dict)
     failure: Fraction = Fraction(0)
-    sampled: dict[Sampled, int] = field(default_factory=dict)
+    sampled: dict[Kind, int] = field(default_factory=dict)
     relation: str | None = None
     stated: Stated | None = None
     counted_as: str = field(default="", compare=False)
@@ -154,7 +142,7 @@ class Ledger:
 
     @cached_property
     def moments(self) -> Moments | None:
-        """Sums of moments, once they were asked for (see `odometer.moments`)."""
+        """Sums of moments, once they were asked for (see `odometer.accounts`)."""
         return None
 
     @cached_property
@@ -253,13 +241,12 @@ def _rounded_up(value: Fraction) -> Fraction:
     return math.ceil(value * scale) / scale
 
 
-def _sampled_loss(part: Sampled, relation: str | None) -> float:
+def _sampled_loss(part: Kind, relation: str | None) -> float:
     """An upper bound on the loss of one release of a sample, the larger where none is stated."""
     if part.noise == GAUSSIAN:
         return math.inf
     sides = (REMOVED, ADDED) if relation == ADD_REMOVE else (REPLACED,)
-    kind = Kind(*part)
-    return max(largest_of_pair(pair_of(kind, side)) for side in sides) * (1.0 + 1e-12)
+    return max(largest_of_pair(pair_of(part, side)) for side in sides) * (1.0 + 1e-12)
 
 
 def has_gaussian(ledger: Ledger) -> bool:
@@ -322,18 +309,18 @@ def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: o
         return Ledger()
     multiplier = math.nextafter(noise.sigma / float(sensitivity), 0.0)  # type: ignore[arg-type]
     problems.number("sigma / sensitivity", multiplier, low=_SMALLEST, high=_MOST)
-    return Ledger(sampled={Sampled(multiplier, float(rate)): 1})  # type: ignore[arg-type]
+    return Ledger(sampled={Kind(multiplier, float(rate)): 1})  # type: ignore[arg-type]
 
 
 def read_sample(
     problems: Problems, name: str, multiplier: object, rate: object, kind: tuple[object, object]
-) -> Sampled | None:
+) -> Kind | None:
     """A release of a sample by its two numbers, noise and sampling, checked."""
     good = problems.number(f"{name}.rate", rate, low=0.0, high=1.0, open_low=True)
     known = kind in _SAMPLED_KINDS
     problems.require(known, f"{name}.noise, sampling", f"one of {_SAMPLED_KINDS}", kind)
     if problems.number(f"{name}.multiplier", multiplier, low=_SMALLEST, high=_MOST) and good:
-        return Sampled(float(multiplier), float(rate), *kind) if known else None  # type: ignore[arg-type]
+        return Kind(float(multiplier), float(rate), *kind) if known else None  # type: ignore[arg-type]
     return None
 
 
@@ -386,9 +373,9 @@ def _written(noise: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"family": name, **parts}
 
 
-def _written_sample(part: Sampled, count: int) -> dict[str, Any]:
+def _written_sample(part: Kind, count: int) -> dict[str, Any]:
     """A release of a sample; noise and sampling are written unless they are the usual ones."""
-    found = {"multiplier": part.multiplier, "rate": part.rate, "number": count}
+    found = {"multiplier": part.sigma, "rate": part.rate, "number": count}
     usual = (part.noise, part.sampling) == (GAUSSIAN, POISSON)
     return found if usual else {**found, "noise": part.noise, "sampling": part.sampling}
 
@@ -617,7 +604,7 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
         problems.require(good, f"{place}.sensitivity", "a positive double", size)
         if noise is None or not good:
             return None
-        own = isinstance(noise, ListedLoss) or (noise, size) == pure_share(_noise_epsilon(noise))
+        own = noise.listed or (noise, size) == pure_share(_noise_epsilon(noise))
         vouched = own or is_vouched({(noise, size): 1})
         problems.require(vouched, place, "noise within the range of the accounts", part)
         return noise, size

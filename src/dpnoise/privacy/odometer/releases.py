@@ -18,55 +18,148 @@ releases. A pair of distributions that dominates all differences of a set is kno
 - for Laplace noise, which is K-norm noise in a weighted l1 norm: one number with the largest norm;
 - for noise on the integers: the integer point of the set that dominates all others, if one does
   (`dpnoise.privacy.integer_sets`), else randomized response with the largest loss of all of them.
+
+**Events of dp_accounting (TF-privacy, JAX Privacy) as releases, read as data by their names.**
+dp_accounting is not needed. Its noise multipliers are for the largest norm of one record's
+contribution, so that an event says the same for both relations, as a sample of everything does.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.noise.base import Noise
+from dpnoise._validation import Problems, is_integer
+from dpnoise.noise.base import Noise, is_scalar
 from dpnoise.noise.exact import as_double_above, root_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import MAX_EPSILON
-from dpnoise.privacy.integer_points import read_parts
 from dpnoise.privacy.integer_sets import (
     concentrated_loss,
     concentration,
     largest_loss,
     listed_points,
+    read_parts,
     shares_of_point,
 )
-from dpnoise.privacy.odometer.events import is_event, read_event
 from dpnoise.privacy.odometer.ledger import (
     BOX,
     CONCENTRATED,
     LAPLACE,
     RESPONSE,
     Ledger,
-    Sampled,
     guaranteed,
     pure_share,
+    read_sample,
+    read_times,
     stated,
 )
-from dpnoise.privacy.sampled.pairs import FIXED
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, Kind
+from dpnoise.privacy.sampled.pairs import LAPLACE as LAPLACE_NOISE
 from dpnoise.privacy.spherical import Spherical, spherical_loss
 from dpnoise.privacy.vector import is_vouched, read_shares
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, is_set
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array, IntArray
     from dpnoise.privacy.vector import Shares
 
     AnyNoise = Noise | IntegerNoise
+
+_SUFFIX = "DpEvent"
+_NOISE = {"GaussianDpEvent": GAUSSIAN, "LaplaceDpEvent": LAPLACE_NOISE}
+_DEEPEST = 20  # events within events
+
+
+def is_event(value: object) -> bool:
+    """Whether something is an event of dp_accounting, by its name."""
+    return type(value).__name__.endswith(_SUFFIX) and not isinstance(value, type)
+
+
+def read_event(problems: Problems, event: Any, depth: int = 0) -> Ledger:  # noqa: ANN401
+    """One release that an event stands for; an event that is not proved here is refused by name."""
+    name = type(event).__name__
+    known = READERS.get(name) if depth <= _DEEPEST else None
+    expected = f"one of {', '.join(READERS)}, at most {_DEEPEST} deep"
+    if not problems.require(known is not None, "event", expected, f"{name}: {event!r}"[:200]):
+        return Ledger()
+    assert known is not None  # noqa: S101  (or refused)
+    try:
+        return known(problems, event, depth)
+    except AttributeError as error:
+        problems.add(f"event: expected the attributes of dp_accounting's {name}, got none: {error}")
+        return Ledger()
+
+
+def _sample(problems: Problems, event: Any, rate: float, sampling: str) -> Ledger:  # noqa: ANN401
+    """Noise on a sample."""
+    name = type(event).__name__
+    expected = f"{' or '.join(_NOISE)} within a sample"
+    if not problems.require(name in _NOISE, "event", expected, name):
+        return Ledger()
+    kind = _NOISE[name], sampling
+    part = read_sample(problems, f"event {name}", event.noise_multiplier, rate, kind)
+    return Ledger(sampled={part: 1}) if part is not None else Ledger()
+
+
+def _poisson(problems: Problems, event: Any, _: int) -> Ledger:  # noqa: ANN401
+    return _sample(problems, event.event, event.sampling_probability, POISSON)
+
+
+def _fixed(problems: Problems, event: Any, _: int) -> Ledger:  # noqa: ANN401
+    n, m = event.source_dataset_size, event.sample_size
+    whole = is_integer(n) and is_integer(m) and 1 <= m <= n <= 2**53
+    if not problems.require(whole, "event", "1 <= sample_size <= source_dataset_size", (m, n)):
+        return Ledger()
+    rate = 1.0 if m == n else min(math.nextafter(m / n, 1.0), 1.0)
+    return _sample(problems, event.event, rate, FIXED)
+
+
+def _response(problems: Problems, event: Any, _: int) -> Ledger:  # noqa: ANN401
+    """Any of some values, or the true one with probability 1 - p; a record is replaced."""
+    p, k = event.noise_parameter, event.num_buckets
+    good = problems.number("event noise_parameter", p, low=1e-9, high=1.0)
+    good &= problems.require(is_integer(k) and 1 <= k <= 2**53, "event num_buckets", "from 1", k)
+    if not good or p == 1 or k == 1:
+        return Ledger()
+    epsilon = math.log1p(k * (1.0 - p) / p) * (1.0 + 1e-12)
+    return Ledger(
+        {pure_share(epsilon): 1}, relation=REPLACE_ONE, counted_as=RESPONSE if k > 2 else ""
+    )
+
+
+def _repeated(problems: Problems, event: Any, depth: int) -> Ledger:  # noqa: ANN401
+    one, count = read_event(problems, event.event, depth + 1), read_times(problems, event.count)
+    return Ledger().plus(one, count)
+
+
+def _composed(problems: Problems, event: Any, depth: int) -> Ledger:  # noqa: ANN401
+    found, relation = Ledger(), None
+    for part in event.events:
+        one = read_event(problems, part, depth + 1)
+        found, relation = found.plus(one, 1), relation or one.relation
+    return replace(found, relation=relation)
+
+
+READERS: dict[str, Callable[[Problems, Any, int], Ledger]] = {
+    "NoOpDpEvent": lambda *_: Ledger(),
+    "GaussianDpEvent": lambda problems, event, _: _sample(problems, event, 1.0, POISSON),
+    "LaplaceDpEvent": lambda problems, event, _: _sample(problems, event, 1.0, POISSON),
+    "RandomizedResponseDpEvent": _response,
+    "PoissonSampledDpEvent": _poisson,
+    "SampledWithoutReplacementDpEvent": _fixed,
+    "SelfComposedDpEvent": _repeated,
+    "ComposedDpEvent": _composed,
+}
+
 
 _JOINT = "K-norm or staircase noise (else `spend_dp` with its epsilon and delta)"
 _ALONE = "noise with a sensitivity, or what `best`, `compare`, `calibrate` or a fit returns"
@@ -97,7 +190,7 @@ def ledger_in(noise: Any, ball: Sensitivity) -> Ledger | None:  # noqa: ANN401
 def _in_set(problems: Problems, noise: Any, ball: Sensitivity) -> Ledger:  # noqa: ANN401
     """One release of noise for a set."""
     try:
-        if isinstance(noise, Noise | IntegerNoise):
+        if is_scalar(noise):
             found = independent_ledger(noise, np.ones(ball.dimension), ball)
         else:
             found = ledger_in(noise, ball)
@@ -113,7 +206,7 @@ def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
 
     To that noise, symmetric about 0, signs do not matter.
     """
-    if not isinstance(sensitivity, Sensitivity) or not _reaches_corner(sensitivity):
+    if not is_set(sensitivity) or not _reaches_corner(sensitivity):
         return sensitivity
     sides = sensitivity.box.tolist()
     return sides if len(sides) > 1 else sides[0]
@@ -130,7 +223,7 @@ def _reaches_corner(ball: Sensitivity) -> bool:
 
 def _independent(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
     """One release of noise of one number, or of some for each coordinate."""
-    if isinstance(noise, list | tuple) and isinstance(sensitivity, Sensitivity):
+    if isinstance(noise, list | tuple) and is_set(sensitivity):
         return _listed(problems, noise, sensitivity)
     return Ledger(read_shares(problems, noise, _numbers_of(sensitivity), 1))
 
@@ -166,8 +259,8 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     if hasattr(noise, "sampled_step"):
         expected = "none beside a mechanism that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
-        step = Sampled(*noise.sampled_step)
-        parts: dict[Sampled, int] = {step: 1} if step.rate > 0.0 else {}
+        step: Kind = noise.sampled_step
+        parts = {step: 1} if step.rate > 0.0 else {}
         # Samples of a fixed size have bounds for one relation only.
         return Ledger(sampled=parts, relation=REPLACE_ONE if step.sampling == FIXED else None)
     if is_event(noise):
@@ -181,9 +274,9 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     if sensitivity is None:
         problems.require(False, "noise", _ALONE, noise)
         return Ledger()
-    known = isinstance(noise, Noise | IntegerNoise) or hasattr(noise, "spending_in")
+    known = is_scalar(noise) or hasattr(noise, "spending_in")
     known = known or hasattr(noise, "size_of")
-    if isinstance(sensitivity, Sensitivity) and known and not isinstance(noise, type):
+    if is_set(sensitivity) and known and not isinstance(noise, type):
         return _in_set(problems, noise, sensitivity)
     if isinstance(noise, type) or not hasattr(noise, "dominating"):
         return _independent(problems, noise, sensitivity)
@@ -210,7 +303,7 @@ def _corner(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Array | None:
     if np.array_equal(corner, ball.box):
         return corner
     # Differences of integers are no extreme points, unless these have entries of 1.
-    whole = isinstance(noise, IntegerNoise) and float(np.max(corner)) > 1.0
+    whole = noise.whole and float(np.max(corner)) > 1.0
     used = scales[ball.active]
     return corner if noise.log_concave and not whole and float(np.ptp(used)) == 0.0 else None
 
@@ -309,7 +402,7 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
             f"got scales of shape {scales.shape}, {int(np.count_nonzero(scales))} of them positive"
         )
         raise ValueError(message)
-    found = integer_ledger([noise] * scales.size, ball) if isinstance(noise, IntegerNoise) else None
+    found = integer_ledger([noise] * scales.size, ball) if noise.whole else None
     if found is not None:
         return found
     shares: Shares = {}

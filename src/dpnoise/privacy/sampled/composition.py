@@ -3,6 +3,11 @@
 In each direction, the record removed or added in all steps, the losses are independent sums, whose
 transform `dpnoise.privacy.inversion` inverts with bounds on everything it leaves out. One step
 alone has a closed form. docs/sampling.md has the proofs.
+
+**The least epsilon at which delta is a given one, by a search over bounds on delta.**
+An estimate of log delta leads the search: by tangents from a saddle point approximation, or within
+a bracket. Nothing rests on it. Every bound that was seen counts: epsilon is at least any at which
+the lower bound on delta is too large, and at most any at which the upper one is not.
 """
 
 from __future__ import annotations
@@ -11,11 +16,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import optimize
 
 from dpnoise.privacy.inversion.inversion import (
     Inversion,
     LogBounds,
     approximate,
+    by_tangents,
     tilts,
 )
 from dpnoise.privacy.inversion.transform import USABLE, LossTransform
@@ -41,30 +48,144 @@ from dpnoise.privacy.sampled.pairs import (
     pair_of,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
-from dpnoise.privacy.sampled.search import EpsilonSearch
-from dpnoise.privacy.sampled.transform import (
-    MixedTransform,
-    SampledGaussianLoss,
-)
+from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpnoise._types import Array
     from dpnoise.privacy.sampled.stretches import StretchLoss
+
+
+_DOUBLINGS = 20  # of epsilon from where it begins, or as many tenths
+_CLIP = 700.0
+_WIDENINGS = 25
+_STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
+_MOST_GROWTH = 15.0  # of the distance of an end from the root
+_SMALLEST = 1e-12  # epsilon next to which ends are looked for
+
+
+class _SpentError(Exception):
+    """No work is left for a search."""
+
+
+class EpsilonSearch:
+    """A search by `bounds`, on log delta at an epsilon, until `spent` says that it is enough."""
+
+    def __init__(
+        self, bounds: Callable[[float], LogBounds], log_delta: float, spent: Callable[[], bool]
+    ) -> None:
+        self._bounds, self._log_delta, self._spent = bounds, log_delta, spent
+        self._known: dict[float, LogBounds] = {}
+
+    def ends(
+        self, start: float, known: tuple[float, float] | None, top: float
+    ) -> tuple[float, float]:
+        """Bounds on epsilon from about where it is; 0 and infinity where there are none.
+
+        `known` is a better guess with the slope of log delta there, if there is one, below `top`.
+        """
+        try:
+            root = None if known is None else by_tangents(self._excess, *known, top)
+            root = self._bracketed(start) if root is None else root
+            if root is not None:
+                self._surround(root)
+        except _SpentError:
+            pass
+        low = max(
+            (at for at, one in self._known.items() if one.lower >= self._log_delta), default=0.0
+        )
+        high = min(
+            (at for at, one in self._known.items() if one.upper <= self._log_delta),
+            default=math.inf,
+        )
+        return min(low, high), high
+
+    def _told(self, epsilon: float) -> LogBounds:
+        if epsilon not in self._known:
+            self._known[epsilon] = self._bounds(epsilon)
+        return self._known[epsilon]
+
+    def _excess(self, epsilon: float) -> float:
+        if epsilon not in self._known and self._spent():
+            raise _SpentError
+        return min(max(self._told(epsilon).estimate - self._log_delta, -_CLIP), _CLIP)
+
+    def _bracketed(self, start: float) -> float | None:
+        """A root of the excess, None if there is none or 0 is enough."""
+        low, high, excess = 0.0, start, self._excess
+        if excess(high) > 0.0:
+            # ends: no upper bound is known, or a bracket
+            for _ in range(_DOUBLINGS):
+                low, high = high, 2.0 * high
+                if excess(high) <= 0.0:
+                    break
+            else:
+                return None
+        else:
+            low = 0.5 * high
+            if excess(low) <= 0.0:
+                if self._told(0.0).upper <= self._log_delta:
+                    return None
+                low, high = 0.0, low
+                # ends: a bracket down to 0
+                for _ in range(_DOUBLINGS):
+                    low = 0.1 * high
+                    if excess(low) > 0.0:
+                        break
+                    low, high = 0.0, low
+        # Where delta at 0 is what is asked for, give or take rounding, nothing changes its sign.
+        above, below = excess(low), excess(high)
+        if not above > 0.0 >= below:
+            return high
+        near, slope = (high if -below < above else low), (below - above) / (high - low)
+        root = by_tangents(excess, near, slope, high) if near > 0.0 else None
+        if root is None or not low <= root <= high:
+            root = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
+        return root
+
+    def _surround(self, root: float) -> None:
+        """Bounds on either side of a root, as near as may be."""
+        log_delta, root = self._log_delta, max(root, _SMALLEST)
+        step, here = _STRIDE * root, self._told(root)
+        # ends: bounds are taken on either side of wherever it ends
+        for _ in range(_POLISH):
+            there = self._told(root + step)
+            fall = here.estimate - there.estimate
+            if not math.isfinite(fall):  # next to the largest loss: what was seen is all there is
+                return
+            slope = max(fall / step, 1e-9 / root)
+            root = max(root + (here.estimate - log_delta) / slope, _SMALLEST)
+            here = self._told(root)
+        if not math.isfinite(here.estimate):
+            return
+        root += min(max((here.estimate - log_delta) / slope, -step), step)
+        for side in (-1.0, 1.0):
+            doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
+            move = 1.5 * min(doubt, 1e3) / slope + 1e-11 * root
+            # ends: what was seen is all there is
+            for _ in range(_WIDENINGS):
+                at = root + side * move
+                if at <= 0.0:
+                    break
+                bounds = self._told(at)
+                miss = log_delta - bounds.lower if side < 0.0 else bounds.upper - log_delta
+                if miss <= 0.0:
+                    break
+                move += min(max(1.5 * miss / slope, move), _MOST_GROWTH * move)
+
 
 _SECONDS, _ROUGH_SECONDS = 0.4, 0.1  # for one epsilon
 _CLOSED = 1e-11  # relative rounding of the chance of a sample
 _TRIES = 3
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
-_CLIP = 700.0
 _SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
 _ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
-_SMALLEST_SPREAD, _SMALL_SQUARE = 1e-150, 1e-9  # of a loss, for lines
+_SMALLEST_SPREAD = 1e-150  # of a loss, for lines
 _ROUGH_WORK = 3e5  # evaluations of a rough delta
 MOST_WORK, _MOST_SEARCH = 2.2e6, 1.6e6  # evaluations of a direction, and of these for a search
 
@@ -256,18 +377,6 @@ class Composition:
         """Evaluations in all."""
         return self._work + self._before + sum(one.work for one in self._lattices.values())
 
-    @property
-    def _distance(self) -> float:
-        """A bound on log delta at 0, the total variation: half the root of chi^2."""
-        flat = all(step.sigma**-2 <= _MOST_SQUARE for step in self.every)
-        square = self._spread * self._spread
-        if not (self.alone and flat and self._spread > 0.0 and square <= _MOST_SQUARE):
-            return 0.0
-        if square > _SMALL_SQUARE:
-            return 0.5 * math.log(math.expm1(square)) - math.log(2.0) + 1e-9
-        # The root of e^x - 1 is at most that of x e^x.
-        return math.log(self._spread) + 0.5 * square - math.log(2.0) + 1e-9
-
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
         if not self.every and self.alone:
@@ -363,7 +472,7 @@ class Composition:
 
     def _epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
         """The same where the largest loss is not looked at."""
-        if self.every and min(self._known(0.0, direction)[1], self._distance) <= log_delta:
+        if self.every and self._known(0.0, direction)[1] <= log_delta:
             return 0.0, 0.0
         self._before += self._work
         search = EpsilonSearch(
@@ -420,17 +529,6 @@ class Composition:
     def log_moment(self, c: float) -> float:
         """Log M at a tilt where the record is removed."""
         return float(self._transform(REMOVED, -math.inf, 1.0).log_real(np.array([c]))[0])
-
-    def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
-        """About log delta, found in little time."""
-        if self._lines is not None and sum(self.every.values()) > 1:
-            found = self._lines.log_delta(epsilon, direction, guess, _ROUGH)
-            if found.gap > _ROUGH and self._lattice_serves:
-                found = self._rounded(direction).log_delta(epsilon, rough=True)
-            if found.gap <= 1.0:
-                return found.estimate
-        self.close = max(self.close, _ROUGH)
-        return self.log_delta(epsilon, direction, guess).estimate
 
     def worst_log_delta(
         self, epsilon: float, directions: Sequence[str], guess: float | None = None

@@ -1,13 +1,14 @@
 """The least noise multiplier with which training on samples keeps a budget.
 
-The search runs on estimates: a saddle point approximation of delta first, then secants through
-values of the account. What is returned was seen to keep the budget by an upper bound on delta,
-whatever the estimates were.
+A saddle point approximation of delta says where to begin; secants through values of the account
+follow, or a bracket of the root of the upper bound on delta. What is returned was seen to keep the
+budget by that bound, whatever the approximation was.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scipy import optimize
@@ -22,7 +23,7 @@ from dpnoise.privacy.sampled.mechanism import (
     composition_of,
     relation_of,
 )
-from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, REMOVED, Kind
+from dpnoise.privacy.sampled.pairs import FIXED, GAUSSIAN, POISSON, Kind
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from dpnoise.privacy.sampled.composition import Composition
     from dpnoise.privacy.sampled.relations import PairComposition
 
-_MOVES, _FEW_MOVES, _POLISH, _SECANTS = 50, 2, 6, 15
 _CLIP = 700.0
 _MOST_WORK = 4e6  # evaluations, after which any multiplier that is known to do is enough
-_FIRST, _NEAR, _ABOUT, _MOST_MOVE = 0.1, 1e-3, 0.02, 0.5  # strides of the logarithm of a multiplier
-_ROUGH = 1e-2  # gap of log delta where the multiplier is far off
-_AIM, _ENOUGH, _GAP = 0.35, 0.65, 0.3  # shares of the tolerance: the aim, what is left, gaps
+_FIRST, _NEAR = 0.1, 1e-3  # strides of the logarithm of a multiplier, by approximations
+_STRIDE, _MOST_MOVE = 0.1, 0.5  # and by bounds: the first of a bracket, the largest of a secant
+_ROUGH, _CLOSE = 1e-2, 1.0  # gap of log delta where it is off by more than this
+# Shares of the tolerance: the last interval of a bracket; of secants the aim, what is left, gaps.
+_SHARE, _AIM, _ENOUGH, _GAP = 0.5, 0.35, 0.65, 0.3
+_SECANTS = 15
 
 
 def noise_multiplier(
@@ -104,43 +107,35 @@ def noise_multiplier(
     return _minimum(float(epsilon), float(delta), kind, int(steps), float(rtol), stated)
 
 
+class _EndError(Exception):
+    """Enough work with a multiplier that is known to do, or the end of the range."""
+
+
 class _MultiplierSearch:
     """A budget to keep by steps of one kind; `at` are logarithms of multipliers."""
 
     def __init__(self, epsilon: float, delta: float, kind: Kind, steps: int, relation: str) -> None:
         self.epsilon, self.log_delta = epsilon, math.log(delta)
         self.kind, self.steps, self.relation = kind, steps, relation
-        self.known: dict[float, float] = {}  # excess, about
+        self.kept = math.inf  # the least multiplier that was seen to keep the budget
+        self._known: dict[float, float] = {}
         self._work = 0.0  # evaluations so far
-        self._kept = math.inf  # the least multiplier that was seen to keep the budget
 
     def composed(self, at: float) -> Composition | PairComposition:
         """The steps with a multiplier."""
         kind = self.kind._replace(sigma=math.exp(at))
         return composition_of({kind: self.steps}, self.relation)
 
-    def excess(self, found: float) -> float:
-        """By how much a log delta is above the one allowed, at most 700."""
-        return min(max(found - self.log_delta, -_CLIP), _CLIP)
-
-    def rough(self, at: float) -> float:
-        """About the excess, in one direction."""
-        if at not in self.known:
-            if self.relation == ADD_REMOVE:
-                composed = self.composed(at)
-                found = composed.rough_log_delta(self.epsilon, REMOVED, self.log_delta)
-                self._work += composed.work
-            else:
-                found = self.bounds(at, _ROUGH).estimate
-            self.known[at] = self.excess(found)
-        return self.known[at]
-
     def approximate(self, at: float) -> float:
-        """The same by a saddle point approximation; NaN where there is none, or out of range."""
+        """About the excess of log delta; NaN where no saddle point is known, or out of range."""
         if not math.log(SMALLEST) <= at <= math.log(LARGEST):
             return math.nan
         found = self.composed(at).saddle(self.epsilon)
-        return math.nan if found is None else self.excess(found[0])
+        return math.nan if found is None else self._clipped(found[0])
+
+    def _clipped(self, log_delta: float) -> float:
+        """By how much a log delta is above the one allowed, at most 700."""
+        return min(max(log_delta - self.log_delta, -_CLIP), _CLIP)
 
     def fall(self, at: float) -> float:
         """The fall of log delta there, that of log M at the tilt of the saddle point."""
@@ -157,18 +152,40 @@ class _MultiplierSearch:
         found = bounds_of(composed, self.epsilon, self.log_delta, upper=True)
         self._work += composed.work
         if found.upper <= self.log_delta:
-            self._kept = min(self._kept, at)
+            self.kept = min(self.kept, at)
         return found
 
-    @property
-    def spent(self) -> float:
-        """How often there was enough work: 0.0 until then."""
-        return self._work // _MOST_WORK
+    def excess(self, at: float) -> float:
+        """By how much the upper bound is above what is allowed, at most 700; roughly if by far."""
+        if self.spent and self.kept < math.inf:
+            raise _EndError
+        if at not in self._known:
+            found = self.bounds(at, _ROUGH)
+            near = abs(found.estimate - self.log_delta) <= _CLOSE
+            self._known[at] = self._clipped((self.bounds(at) if near else found).upper)
+        return self._known[at]
 
     @property
-    def settled(self) -> float | None:
-        """A multiplier that was seen to keep the budget, once there was enough work."""
-        return math.exp(self._kept) if self.spent and self._kept < math.inf else None
+    def spent(self) -> bool:
+        """Whether there was enough work."""
+        return self._work > _MOST_WORK
+
+    def bracket(self, at: float) -> tuple[float, float]:
+        """Multipliers that are too small and large enough."""
+        value, stride = self.excess(at), _STRIDE
+        end = math.log(LARGEST) if value > 0.0 else math.log(SMALLEST)
+        # ends: raises at the end of the range
+        while at != end:
+            other = min(at + stride, end) if value > 0.0 else max(at - stride, end)
+            if (self.excess(other) > 0.0) != (value > 0.0):
+                return min(at, other), max(at, other)
+            at, stride = other, 2.0 * stride
+        raise _EndError
+
+    def between(self, low: float, high: float) -> tuple[float, float]:
+        """A root of the excess by the line through its values at two ends, and the fall."""
+        slope = (self.excess(low) - self.excess(high)) / (high - low)
+        return low + self.excess(low) / slope, slope
 
 
 def _minimum(  # noqa: PLR0917
@@ -183,12 +200,23 @@ def _minimum(  # noqa: PLR0917
         poisson = Kind(kind.sigma, kind.rate)
         near = _near(_MultiplierSearch(epsilon, delta, poisson, steps, ADD_REMOVE))
         near = None if near is None else (near[0] + math.log(2.0), near[1])
-    found = None if near is None else _by_secants(search, *near, rtol)
-    if found is not None:
-        return found
-    root, slope = _root(search)
-    found = _by_secants(search, root, slope, rtol)
-    return _by_bracket(search, root, slope, rtol) if found is None else found
+    far = math.inf
+    with suppress(_EndError):
+        at, slope = search.between(*search.bracket(0.0)) if near is None else near
+        far, search.kept = search.kept, math.inf  # of the bracket
+        found = _by_secants(search, at, slope, rtol)
+        if found is not None:
+            return found
+        at = min(max(at, math.log(SMALLEST)), math.log(LARGEST))
+        optimize.brentq(search.excess, *search.bracket(at), xtol=_SHARE * rtol, rtol=1e-15)
+    kept = far if search.kept == math.inf else search.kept
+    if kept < math.inf:
+        return math.exp(kept)
+    message = (
+        f"noise_multiplier: expected a budget that a multiplier up to {LARGEST:g} is known to "
+        f"keep, got epsilon = {epsilon!r}, delta = {delta:.6g}"
+    )
+    raise ValueError(message)
 
 
 def _near(search: _MultiplierSearch) -> tuple[float, float] | None:
@@ -229,12 +257,12 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
     quantile = math.sqrt(-2.0 * search.log_delta)
     low, high = math.log(SMALLEST), math.log(LARGEST)  # too little, enough
     rise, before, gap = slope / quantile, None, _ROUGH
-    # ends: None: a search by a bracket instead
+    # ends: None: a bracket instead
     for _ in range(_SECANTS):
-        if search.settled is not None or search.spent > 1.0:
-            return search.settled
+        if search.spent and search.kept < math.inf:
+            return math.exp(search.kept)
         found = search.bounds(at, gap)
-        fine = search.spent > 0.0 or gap <= _GAP * rtol * quantile * rise
+        fine = search.spent or gap <= _GAP * rtol * quantile * rise
         middle = quantile - math.sqrt(-2.0 * found.estimate)
         value = quantile - math.sqrt(-2.0 * found.upper) if fine else middle
         if before is not None and abs(at - before[0]) > rtol:  # of one kind: ends may be far apart
@@ -258,68 +286,3 @@ def _by_secants(search: _MultiplierSearch, at: float, slope: float, rtol: float)
         gap = max(_GAP * rtol * slope, _ROUGH * far if far > _ROUGH else 0.0)
         gap = _ROUGH if search.spent else gap
     return None
-
-
-def _by_bracket(search: _MultiplierSearch, root: float, slope: float, rtol: float) -> float:
-    """A multiplier near a root of which the upper bound on delta keeps the budget."""
-    # ends: bounds are taken with what is found
-    for _ in range(_POLISH):
-        if search.settled is not None:
-            return search.settled
-        step = search.excess(search.bounds(root).estimate) / slope
-        root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
-        if abs(step) <= 0.1 * rtol:
-            break
-    move = 0.2 * rtol
-    # ends: raises unless the upper bound on delta was seen to be kept
-    for k in range(_MOVES):
-        at = min(root + move, math.log(LARGEST))
-        miss = search.bounds(at).upper - search.log_delta
-        if miss <= 0.0:
-            return math.exp(at)
-        if at == math.log(LARGEST):
-            break
-        move += max(0.2 * rtol * 2.0**k, 1.05 * min(miss, 1.0) / slope)
-        move = 4.0 * max(move, _NEAR) if search.spent else move
-    delta = math.exp(search.log_delta)
-    message = (
-        f"noise_multiplier: expected a budget that a multiplier up to {LARGEST:g} is known to "
-        f"keep, got epsilon = {search.epsilon!r}, delta = {delta:.6g}"
-    )
-    raise ValueError(message)
-
-
-def _root(search: _MultiplierSearch) -> tuple[float, float]:
-    """About the logarithm of a multiplier at which the excess is 0, and its fall there."""
-    smallest, most = math.log(SMALLEST), math.log(LARGEST)
-    low, high, stride, excess = 0.0, 0.0, 0.5, search.rough
-    rises = excess(0.0) > 0.0
-    # ends: the end of the range of multipliers; bounds are taken with what is found
-    for _ in range(_MOVES):
-        if rises:
-            low, high = high, min(high + stride, most)
-            done = excess(high) <= 0.0 or high == most
-        else:
-            low, high = max(low - stride, smallest), low
-            done = excess(low) > 0.0 or low == smallest
-        if done:
-            break
-        stride *= 2.0
-    root: float = low if excess(low) <= 0.0 else high
-    if excess(low) > 0.0 >= excess(high):
-        # ends: bounds are taken with what is found
-        root, _ = optimize.brentq(
-            excess,
-            low,
-            high,
-            xtol=_ABOUT,
-            rtol=1e-12,
-            maxiter=_FEW_MOVES if search.spent else _MOVES,
-            full_output=True,
-            disp=False,
-        )
-    # The slope through the two of all that are known that are nearest.
-    (one, first), (other, second) = sorted(
-        search.known.items(), key=lambda known: abs(known[0] - root)
-    )[:2]
-    return root, max((first - second) / (other - one), 1e-3)

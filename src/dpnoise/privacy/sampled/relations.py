@@ -109,11 +109,6 @@ class PairComposition(Composition):
         self.steps = {kind: n for kind, n in self.every.items() if kind not in moved}
 
     @property
-    def _distance(self) -> float:
-        """No bound on log delta at 0 but 0."""
-        return 0.0
-
-    @property
     def _largest(self) -> float:
         """Not looked at: `largest` tells it."""
         return math.inf

@@ -12,7 +12,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 from dpnoise_papers.claims.judge import SIGNS
 from dpnoise_papers.flipped_huber_2023.table_3.replicates import ROWS, printed_values
 from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN
-from dpnoise_papers.pages import markdown_table
+from dpnoise_papers.pages import latex, markdown_table
 from dpnoise_papers.style import (
     COLOURS,
     GREY,
@@ -185,32 +185,25 @@ def pages(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.table_3.replicates.table_3` returns it.
     """
-    return _markdown(table), _latex(table, printed_values(claims))
+    return _markdown(table), latex(_medians(table, printed_values(claims)))
 
 
-def _latex(table: pd.DataFrame, printed: pd.DataFrame) -> str:
-    """Table III as a LaTeX tabular (booktabs): our medians with the printed number below."""
-    cells = ["dataset", "mechanism", "metric"]
-    known = printed.set_index(cells)["printed"].to_dict()
-    heads = " & ".join(rf"\multicolumn{{2}}{{c}}{{{NAMES[name]}}}" for name in ROWS)
-    lines = [
-        rf"\begin{{tabular}}{{l{'rr' * len(ROWS)}}}",
-        r"\toprule",
-        rf" & {heads} \\",
-        rf"data set & {' & '.join(['NMSE & test error'] * len(ROWS))} \\",
-        r"\midrule",
-    ]
+def _medians(table: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Table III: our medians with the printed number below."""
+    known = printed.set_index(["dataset", "mechanism", "metric"])["printed"].to_dict()
     chosen = table[table["reading"] == CHOSEN].to_dict("records")
     by = {(row["dataset"], row["mechanism"]): row for row in chosen}
+    rows = []
     for dataset in in_order(table["dataset"]):
-        ours, theirs = [title(dataset)], [r"\quad printed"]
+        ours, theirs = {"data set": title(dataset)}, {"data set": "printed"}
         for mechanism in ROWS:
             row = by[dataset, mechanism]
-            for metric in METRICS:
-                ours.append(f"{row[metric]:.3g}" if row["status"] == "ok" else "not run")
-                theirs.append(known.get((dataset, mechanism, metric), ""))
-        lines += [" & ".join(ours) + r" \\", " & ".join(theirs) + r" \\"]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+            for metric, name in METRICS.items():
+                head = f"{NAMES[mechanism]}: {name}"
+                ours[head] = f"{row[metric]:.3g}" if row["status"] == "ok" else "not run"
+                theirs[head] = known.get((dataset, mechanism, metric), "")
+        rows += [ours, theirs]
+    return pd.DataFrame(rows)
 
 
 def _markdown(table: pd.DataFrame) -> str:
@@ -253,9 +246,7 @@ def _markdown(table: pd.DataFrame) -> str:
         "## Where each printed number lies", _percentiles(ok),
         "## The probability of the printed gain", _probabilities(ok),
         "## The mean gain", mean, _mean_gains(ok),
-        "## What other variants do to the gain", gain, _gains(ok),
-        "## What other variants do to the numbers",
-        "Median NMSE of the Gaussian row and of the flipped Huber row.", _levels(ok), thinned,
+        "## What other variants do to the gain", gain, _gains(ok), thinned,
         "## What the paper does not print", open_choices, _combinations(ok),
         *(["## Not run", "\n".join(why)] if why else []),
     ]  # fmt: skip
@@ -352,19 +343,6 @@ def _gains(table: pd.DataFrame) -> str:
     return markdown_table(pd.DataFrame(rows))
 
 
-def _levels(table: pd.DataFrame) -> str:
-    rows = []
-    for dataset, mine in table[table["combination"] == 0].groupby("dataset", sort=False):
-        printed = mine[mine["reading"] == CHOSEN]["nmse_printed"]
-        cells = {"data set": title(str(dataset))}
-        cells["printed"] = ", ".join(_number(value, ".4g") for value in printed)
-        for name, both in mine.groupby("reading", sort=False):
-            texts = [f"{value:.3g}" for value in both["nmse"]]
-            cells[VARIANTS.get(str(name), str(name))] = ", ".join(texts)
-        rows.append(cells)
-    return markdown_table(pd.DataFrame(rows))
-
-
 def _axis(axes: Axes, label: str, dense: float = 12) -> None:
     """Give a panel a logarithmic axis with round numbers, more of them where it spans less than
     `dense`, and lines between data sets.
@@ -381,31 +359,3 @@ def _axis(axes: Axes, label: str, dense: float = 12) -> None:
         axes.axhline(tick + 0.5, color=GREY, alpha=0.3, linewidth=0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-
-
-def joint_page(table: pd.DataFrame) -> str:
-    """Return the page of the joint tests: p-values by reading and column, the nearest first.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.table_3.joint.joint` returns it.
-    """
-    about = (
-        "Two-sided p-values of the printed columns as one more replication of each reading, which "
-        "is the same on all data sets. `distance` is the mean of |log(our median / printed)| over "
-        "both Gaussian columns, by which readings are sorted. In brackets stand readings that "
-        "contradict a Gaussian column at 1 %, and those that the text rules out."
-    )
-    rows = []
-    for name, same in table.groupby("reading", sort=False):
-        first = same.iloc[0]
-        out = bool(first["contradicted"]) or not first["left_open"]
-        text = VARIANTS.get(str(name), str(name))
-        cells = {"reading": f"({text})" if out else text, "distance": f"{first['distance']:.3f}",
-                 "replications": f"{same['replications'].min()}"}  # fmt: skip
-        for _, row in same.iterrows():
-            cells[f"{NAMES[row['mechanism']]}: {METRICS[row['metric']]}"] = f"{row['p_value']:.2g}"
-        rows.append(cells)
-    heading = "# Columns of Table III of flipped-huber-2023 as a whole"
-    return "\n\n".join([heading, about, markdown_table(pd.DataFrame(rows))]) + "\n"

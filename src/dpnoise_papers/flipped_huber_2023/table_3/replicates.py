@@ -55,7 +55,7 @@ from threadpoolctl import threadpool_limits
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian
-from dpnoise.privacy.zcdp import epsilon_from_zcdp
+from dpnoise.privacy.odometer.concentrated import epsilon_from_zcdp
 from dpnoise_papers.descent.harness import in_threads, mean_and_error
 from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Contest, Runs, run_for_best
 from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN, NoiseVariant, combined

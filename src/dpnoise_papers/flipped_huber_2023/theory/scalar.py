@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
+CLEARLY = 1.1  # of two variances, as 'significantly' in published/words.yaml
+
+
 def loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:
     """Privacy loss psi(t + d) - psi(t) from the definition."""
     rho = printed.loss_function
@@ -285,6 +288,27 @@ def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array
     alpha = np.maximum(gamma**2 * drawn["epsilon"] - 0.5, 0)
     # alpha / gamma below this is Gaussian to the last digit, which (11) cannot divide by.
     return drawn, np.maximum(alpha, 1e-3 * gamma), gamma
+
+
+def laplace_superior(rng: Generator, n: int, *, pure: bool) -> Outcome:
+    """Relative margin by which Laplace noise is superior to flipped Huber noise, in two senses.
+
+    Pure: epsilon-DP Laplace noise, whose loss is at most epsilon, has at most 1.1 times the
+    variance; that of flipped Huber noise has no bound, so that it never is epsilon-DP. Else flipped
+    Huber noise has at least 1.1 times the variance, each being the least for (epsilon, delta)-DP:
+    of Laplace noise by its profile 1 - exp((epsilon - Delta / beta) / 2), of flipped Huber noise
+    by the search of `calibrate`. Budgets are those of the slides' one-dimensional results.
+    """
+    epsilon, delta = log_uniform(rng, 0.1, 5, n), 1e-6
+    found = [calibrate("flipped-huber", epsilon=e, delta=delta).infimum for e in epsilon.tolist()]
+    if pure:
+        ratio = 2 / epsilon**2 / np.array(found)
+        margin = 1 - ratio / CLEARLY
+    else:
+        ratio = np.array(found) * (epsilon - 2 * np.log1p(-delta)) ** 2 / 2
+        margin = ratio / CLEARLY - 1
+    drawn = {"epsilon": epsilon, "delta": np.full(n, delta), "ratio": ratio}
+    return Outcome(margin, 1e-8, drawn)
 
 
 def always_less(rng: Generator, n: int) -> Outcome:

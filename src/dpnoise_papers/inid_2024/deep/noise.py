@@ -34,7 +34,7 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy import optimize
 
-from dpnoise.allocation.closed_forms import closed_form_scales
+from dpnoise.allocation.scales import closed_form_scales
 from dpnoise_papers.inid_2024.settings import Scheme
 
 if TYPE_CHECKING:

@@ -12,18 +12,13 @@ differ.
 
 On a GPU the images lie in its memory. Samples and noise of a step are drawn by the processor, from
 the same generators as without a GPU, while earlier steps are computed; nothing is read back before
-the end of an epoch. Chunks are padded to one size, so that a chunk and a step are one recorded
-graph each, which is launched at once.
+the end of an epoch.
 """
 
 from __future__ import annotations
 
-import gc
 import os
-import warnings
-from collections import deque
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,15 +53,14 @@ with imports_of("deep"):
     from torch.utils import deterministic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from dpnoise_papers.inid_2024.deep.run import Images, Run, TimeLimit
     from dpnoise_papers.inid_2024.settings import Precision
 
 _TESTED = 500  # images at once, or as many as a chunk has
-_FIXED = {"cuda"}  # devices on which chunks have one size
-_AHEAD = 2  # steps that are launched before they are computed
+_ALONE = {"cuda"}  # devices that differentiate one network after another
 
 
 class NoDeviceError(RuntimeError):
@@ -122,10 +116,7 @@ def train(
     if limit and limit.passed():
         raise OutOfTimeError
     with one_result(device, run.precision) as place:
-        if place.type == "cuda":  # graphs of an earlier run hold its memory
-            gc.collect()
-            torch.cuda.empty_cache()
-        trainer = _Trainer(run, data, place, fixed=place.type in _FIXED)
+        trainer = _Trainer(run, data, place)
         if state:
             trainer.restore(state)
         records, steps = trainer.records, run.epochs * run.epoch_steps
@@ -157,13 +148,12 @@ _PARAMETERS = "parameters"  # in the state of a run that is not finished
 class _Trainer:
     """State of a run between steps, and its steps.
 
-    With `fixed`, chunks are padded to one size and networks are differentiated one after another:
-    a GPU has work enough with one, and its convolutions with one set of weights are those that
-    everybody uses.
+    On a GPU networks are differentiated one after another: it has work enough with one, and its
+    convolutions with one set of weights are those that everybody uses.
     """
 
-    def __init__(self, run: Run, data: Images, device: torch.device, *, fixed: bool) -> None:
-        self.run, self.device, self.fixed = run, device, fixed
+    def __init__(self, run: Run, data: Images, device: torch.device) -> None:
+        self.run, self.device, self.alone = run, device, device.type in _ALONE
         self.images, self.labels = self._moved(data.train, data.train_labels)
         self.test, self.test_labels = self._moved(data.test, data.test_labels)
         self.model = _structure(run, data)
@@ -186,13 +176,6 @@ class _Trainer:
         exact = {"dtype": torch.float64, "device": device}
         self.sums = torch.zeros(self.flat.shape, **exact)
         self.total = torch.zeros(networks, 4, **exact)
-        self.add: Callable[..., None] = self._add
-        self.move: Callable[..., None] = self._move
-        if fixed:
-            chosen = torch.zeros(networks, run.chunk, dtype=torch.int64, device=device)
-            self.add = _OfOneShape(self._add, chosen, torch.zeros_like(chosen, dtype=torch.bool))
-            self.move = _OfOneShape(self._move, torch.zeros_like(self.sums))
-        self.events: deque[torch.cuda.Event] = deque()
         for row, trial in zip(self.flat, run.trials, strict=True):
             stream = generator(run.seed, *run.scope, *trial.stream, "initial")
             drawn = initial_parameters(self.model, stream)
@@ -237,26 +220,21 @@ class _Trainer:
         batch = draw(generators, run, len(self.images), len(self.scales))
         for start in range(0, batch.present.shape[1], run.chunk):
             part = slice(start, start + run.chunk)
-            size = batch.present[:, part].shape[1]
             # padded to two at least, as `network` says
-            more = ((0, 0), (0, (run.chunk if self.fixed else max(size, 2)) - size))
-            self.add(np.pad(batch.indices[:, part], more), np.pad(batch.present[:, part], more))
-        self.move(batch.noise)
+            more = ((0, 0), (0, max(2 - batch.present[:, part].shape[1], 0)))
+            self._add(np.pad(batch.indices[:, part], more), np.pad(batch.present[:, part], more))
+        self._move(batch.noise)
         self.step += 1
-        if self.device.type == "cuda":  # no more samples and noise wait than those of a few steps
-            self.events.append(torch.cuda.current_stream().record_event())
-            if len(self.events) > _AHEAD:
-                self.events.popleft().synchronize()
 
-    def _add(self, indices: Tensor | np.ndarray, present: Tensor | np.ndarray) -> None:
+    def _add(self, chosen: np.ndarray, present: np.ndarray) -> None:
         """Add the clipped gradients of some samples of each trial, and count them."""
         run = self.run
-        indices, present = torch.as_tensor(indices), torch.as_tensor(present)
+        indices, members = self._sent(chosen), self._sent(present)
         networks = range(len(run.trials))
-        for some in [slice(r, r + 1) for r in networks] if self.fixed else [slice(None)]:
-            chosen, there = indices[some], present[some]
+        for some in [slice(r, r + 1) for r in networks] if self.alone else [slice(None)]:
+            own, there = indices[some], members[some]
             gradients, losses = sample_gradients(
-                self.model, self._named(self.flat[some]), self.images[chosen], self.labels[chosen]
+                self.model, self._named(self.flat[some]), self.images[own], self.labels[own]
             )
             found = clipped_sum(gradients, self.groups, run.clips, run.order, there)
             kept, total = found.kept, self.total[some]
@@ -266,11 +244,17 @@ class _Trainer:
             total[:, LOSS] += losses.masked_fill(~kept, 0.0).sum(1, dtype=torch.float64)
             total[:, CLIPPED] += found.clipped.sum((1, 2))
 
-    def _move(self, noise: Tensor | np.ndarray) -> None:
+    def _move(self, noise: np.ndarray) -> None:
         """Move the parameters by the sum and noise of scale 1, and start another sum."""
-        noise = torch.as_tensor(noise) * self.scales
-        self.flat.copy_(self.flat - self.rates * (self.sums + noise) / self.batch)
+        moved = self.sums + self._sent(noise) * self.scales
+        self.flat.copy_(self.flat - self.rates * moved / self.batch)
         self.sums.zero_()
+
+    def _sent(self, array: np.ndarray) -> Tensor:
+        """Array on the device, which may still be on its way."""
+        tensor = torch.from_numpy(array)
+        waiting = tensor.pin_memory() if self.device.type == "cuda" else tensor
+        return waiting.to(self.device, non_blocking=True)
 
     def end_epoch(self) -> None:
         """Record an epoch, and start another one."""
@@ -291,42 +275,6 @@ class _Trainer:
                 found = vmap(logits, in_dims=(0, None))(parameters, self.test[part])
                 right += (found.argmax(-1) == self.test_labels[part]).sum(-1)
         return 100.0 * _array(right) / len(self.test)
-
-
-class _OfOneShape:
-    """A function of tensors of one shape that changes other tensors in place.
-
-    On a GPU it is recorded once and then launched as a whole. Zeros have to change nothing: with
-    them it is called before it is recorded.
-    """
-
-    def __init__(self, function: Callable[..., None], *inputs: Tensor) -> None:
-        self.inputs = inputs
-        self.call: Callable[[], None] = partial(function, *inputs)
-        if inputs[0].is_cuda:
-            try:
-                self.call = _recorded(self.call)
-            except RuntimeError as error:
-                warnings.warn(f"no graph of a step, so that it is slower: {error}", stacklevel=2)
-
-    def __call__(self, *arrays: np.ndarray) -> None:
-        for tensor, array in zip(self.inputs, arrays, strict=True):
-            source = torch.from_numpy(array)
-            tensor.copy_(source.pin_memory() if tensor.is_cuda else source, non_blocking=True)
-        self.call()
-
-
-def _recorded(call: Callable[[], None]) -> Callable[[], None]:
-    """Launch of a recorded graph, after a call that chooses kernels and their memory."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        call()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return graph.replay
 
 
 def _array(tensor: Tensor) -> np.ndarray:

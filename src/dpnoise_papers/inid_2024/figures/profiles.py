@@ -248,41 +248,6 @@ def _circle(panel: Axes, x: float, y: float) -> None:
 
 
 @house_style()
-def approximate_laplace(table: pd.DataFrame) -> Figure:
-    """Error of Laplace over Gaussian noise of the same (epsilon, delta), against the dimension.
-
-    Dashed with delta = 0 (Corollary 6 is within a line's width of it), solid by the exact account.
-    """
-    deltas = sorted(set(table["delta"]), reverse=True)
-    figure, panels = page(1, len(deltas), height=3.1, sharex=True, sharey=True)
-    for panel, delta in zip(panels[0], deltas, strict=True):
-        here = table[table["delta"] == delta]
-        for name, rows in here.groupby("profile", sort=False):
-            marker = {"uniform": "o", "linear": "^", "exponential": "D"}.get(name, "s")
-            for column, line, face, words in (
-                ("over_gaussian_pure_db", (0, (4, 1.5)), "none", r"$\delta = 0$"),
-                ("over_gaussian_exact_db", "-", COLOURS["laplace"], "exact account"),
-            ):
-                panel.plot(
-                    rows["dimension"], rows[column], linestyle=line, linewidth=1.0, marker=marker,
-                    color=COLOURS["laplace"], markersize=3, markerfacecolor=face,
-                    label=f"{name}, {words}",
-                )  # fmt: skip
-        panel.axhline(0.0, color=COLOURS["gaussian"], linewidth=1.2, label="Gaussian noise")
-        panel.axhline(10.0 * np.log10(2.0), color=GREY, linewidth=0.8, linestyle=(0, (2, 2)),
-                      label="twice the Gaussian error")  # fmt: skip
-        panel.set_xscale("log")
-        panel.set_xlabel("dimension $K$")
-        panel.set_title(rf"$\mathbf{{\delta = 10^{{{np.log10(delta):.0f}}}}}$")
-        panel.grid()
-    panels[0, 0].set_ylabel("mean squared error of Laplace\nover Gaussian noise [dB]")
-    panels[0, 0].set_xlim(table["dimension"].min(), table["dimension"].max())
-    panels[0, 0].set_ylim(-13, 22)
-    legend_below(figure)
-    return figure
-
-
-@house_style()
 def theorem_7(table: pd.DataFrame) -> Figure:
     """Ratio of the errors against nu, between what is true and what is claimed."""
     nu = np.geomspace(table["nu"].min(), 1.0, 60)

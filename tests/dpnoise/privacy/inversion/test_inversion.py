@@ -28,8 +28,8 @@ from dpnoise.privacy.inversion.inversion import (
 )
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.profile import hockey_stick
 from for_all import for_all
+from hockey_stick import hockey_stick
 
 RTOL = 1e-7
 FAMILIES = [

@@ -8,12 +8,14 @@ from scipy import integrate, optimize
 from dpnoise import vector_profile
 from dpnoise.noise import (
     DiscreteGaussian,
+    DiscreteLaplace,
     DiscreteStaircase,
     FlippedHuber,
     Gaussian,
     Huber,
     Laplace,
     OffsetSymmetricGaussian,
+    Staircase,
     Subbotin,
     TruncatedLaplace,
 )
@@ -22,7 +24,7 @@ from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.lattice.bounds import lattice_bounds, round_down, round_up
 from dpnoise.privacy.lattice.plan import Nodes, ShiftedNoise, make_plan
-from for_all import for_all
+from for_all import for_all, thinned
 
 FAMILIES = [
     Gaussian(2.0),
@@ -89,24 +91,6 @@ def test_gaussian_coordinates_have_the_closed_form(copies, target):
     assert gap(bounds) <= 1e-6 * copies * math.log(1.0 / target)
 
 
-@pytest.mark.parametrize("copies", [1, 30])
-def test_nothing_but_the_density_is_needed(copies):
-    noise = PlainGaussian(2.0 * math.sqrt(copies))
-    exact = gaussian_log_delta(0.5, 1.0)
-    bounds = lattice_bounds([(noise, 1.0, copies)], 1.0, size=2**15)
-    assert holds(bounds, exact)
-    assert gap(bounds) <= 1e-5 * copies
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.55])
-@pytest.mark.parametrize("beta", [0.3, 1.7])
-def test_one_laplace_coordinate_has_the_closed_form(beta, epsilon):
-    exact = math.log(-math.expm1(0.5 * (epsilon - 1.0 / beta)))
-    bounds = lattice_bounds([(Laplace(beta), 1.0, 1)], epsilon, size=2**14)
-    assert holds(bounds, exact)
-    assert gap(bounds) <= 1e-6
-
-
 def test_pure_privacy_is_exact():
     shares = [(Laplace(2.0), 1.0, 3), (Laplace(1.0), 0.5, 2)]
     bounds = lattice_bounds(shares, [2.5 + 1e-9, 4.0])
@@ -118,25 +102,10 @@ def test_pure_privacy_is_exact():
 @pytest.mark.parametrize(
     ("noise", "psi", "breaks", "end", "tail"),
     [
-        (
-            FlippedHuber(3.0, 2.0),
-            lambda t: 3.0 * t / 4.0 if t < 3.0 else (t * t + 9.0) / 8.0,
-            [-4.0, -3.0, -1.0, 0.0, 2.0, 3.0],
-            40.0,
-            40.0,
-        ),
-        (Laplace(1.7), lambda t: t / 1.7, [-1.0, 0.0], 60.0, 60.0),
-        (
-            Huber(0.8, 2.0),
-            lambda t: t * t / 8.0 if t < 1.6 else 0.8 * (t / 2.0 - 0.4),
-            [-2.6, -1.6, -0.6, 0.6, 1.6],
-            60.0,
-            60.0,
-        ),
         (Subbotin(1.5, 2.0), lambda t: (t / 2.0) ** 1.5 / 1.5, [-1.0, 0.0], 60.0, 30.0),
         (Subbotin(3.0, 2.0), lambda t: (t / 2.0) ** 3.0 / 3.0, [-1.0, 0.0], 12.0, 8.0),
     ],
-    ids=["flipped Huber", "Laplace", "Huber", "Subbotin 1.5", "Subbotin 3"],
+    ids=["Subbotin 1.5", "Subbotin 3"],
 )
 def test_two_coordinates_convolve(noise, psi, breaks, end, tail):
     # delta_2(epsilon) is the mean of delta_1(epsilon - loss).
@@ -160,20 +129,6 @@ def test_two_coordinates_convolve(noise, psi, breaks, end, tail):
     assert gap(bounds) <= 1e-6
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.4])
-def test_connect_the_dots_of_dp_accounting_agrees(epsilon):
-    from dp_accounting.pld import privacy_loss_distribution
-
-    theirs = privacy_loss_distribution.from_laplace_mechanism(
-        8.0, value_discretization_interval=1e-4
-    )
-    delta = theirs.self_compose(20).get_delta_for_epsilon(epsilon)
-    bounds = lattice_bounds([(Laplace(8.0), 1.0, 20)], epsilon)
-    # Theirs is above the truth, by less than their own lattice's O(h^2).
-    assert math.exp(bounds.log_lower) <= delta + 1e-13
-    assert delta <= math.exp(bounds.log_upper) * (1.0 + 1e-5)
-
-
 def test_gaussians_of_different_widths_add_up():
     shares = [(Gaussian(5.0), 1.0, 3), (Gaussian(3.0), 0.5, 10), (PlainGaussian(9.0), 2.0, 1)]
     mu = math.sqrt(3 / 25 + 10 / 36 + 4 / 81)
@@ -182,18 +137,6 @@ def test_gaussians_of_different_widths_add_up():
     assert np.all(bounds.log_lower <= exact + ROUNDING)
     assert np.all(exact <= bounds.log_upper + ROUNDING)
     assert np.all(gap(bounds) <= 1e-5)
-
-
-@pytest.mark.parametrize("noise", FAMILIES, ids=str)
-def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
-    x = np.linspace(1.0, 4.0, 5)
-    bounds = lattice_bounds([(noise, 1.0, 3)], np.log(x), size=2**12)
-    lower, upper = np.exp(bounds.log_lower), np.exp(bounds.log_upper)
-    assert np.all(lower <= upper)
-    assert np.all(lower[1:] <= upper[:-1])
-    assert np.all(2.0 * lower[1:-1] <= upper[:-2] + upper[2:])
-    # (1 - x R)_+ falls no faster than x.
-    assert np.all(upper[1:] >= lower[:-1] - np.diff(x))
 
 
 @pytest.mark.parametrize("noise", FAMILIES, ids=str)
@@ -335,21 +278,22 @@ def test_an_atom_on_the_lattice_stays():
     assert tolerance == pytest.approx(1e-12)
 
 
-def test_bad_input_is_refused_once():
+def test_what_is_out_of_range_is_refused_once():
     shares = [
-        (DiscreteStaircase(1.0, 1, 1), -1.0, 0),
-        ("gaussian", math.nan, 2.5),
+        (DiscreteStaircase(1.0, 1, 1), 1.0, 1),
+        (DiscreteGaussian(1e9), 1.0, 1),
+        (DiscreteLaplace(2.0), 1.5, 1),
         (Gaussian(1e20), 1.0, 1),
+        (Staircase(1.0, 1.0, 0.5), 1.0 + 2.0**-50, 1),
+        (Laplace(1.0), 1.0, 10**8),
     ]
     with pytest.raises(ValueError, match="lattice bounds") as caught:
-        lattice_bounds(shares, [-1.0, math.nan], size=1000)
-    message = str(caught.value)
-    for part in ("noise 0", "shift 0", "copies 0", "noise 1", "shift 1", "copies 1"):
-        assert f"{part}: expected" in message
-    for part in ("E|T| / shift 2", "epsilon", "size"):
-        assert f"{part}: expected" in message
-    with pytest.raises(ValueError, match="shares: expected at least one"):
-        lattice_bounds([], 1.0)
+        lattice_bounds(shares, [-1.0, 1e12])
+    for part in ("noise", "values of the loss of DiscreteGaussian", "shift", "E|T| / shift",
+                 "shift of Staircase", "copies", "epsilon"):  # fmt: skip
+        assert f"{part}: expected" in str(caught.value).replace("(sigma=1000000000.0)", "").replace(
+            str(shares[4][0]), "Staircase"
+        )
 
 
 _TOPS = [
@@ -362,7 +306,7 @@ _TOPS = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "shift", "copies"), _TOPS)
+@pytest.mark.parametrize(("noise", "shift", "copies"), thinned(_TOPS))
 def test_near_the_greatest_loss(noise, shift, copies):
     top = copies * coordinate_loss(noise.scaled(1.0 / shift)).largest
     below = top * (1.0 - np.array([1e-2, 1e-4, 1e-7, 1e-10, 1e-13, 2e-16]))
@@ -372,6 +316,18 @@ def test_near_the_greatest_loss(noise, shift, copies):
     assert np.all(found.log_lower <= found.log_upper)
     assert np.all(found.log_lower <= other.log_upper + 1e-13)
     assert np.all(other.log_lower <= found.log_upper + 1e-13)
+
+
+@for_all("beta", [7.999129638995443, 7.9992, 7.999219243122956])
+@for_all("size", [2**13, 2**16])
+def test_next_to_the_largest_sum_of_atoms(beta, size):
+    """There all losses are largest: once the upper bound was that of their chance alone."""
+    shares = [(DiscreteLaplace(k * beta), float(k), 4) for k in (1, 3)]
+    found = lattice_bounds(shares, 1.0, size=size)
+    chance = -4.0 * sum(math.log1p(math.exp(-1.0 / (k * beta))) for k in (1, 3))
+    exact = chance + math.log(-math.expm1(1.0 - 8.0 / beta))
+    assert found.log_lower <= exact + 1e-10
+    assert exact - 1e-10 <= found.log_upper <= found.log_lower + 1e-6
 
 
 def test_the_loss_grows_beyond_what_is_looked_at():

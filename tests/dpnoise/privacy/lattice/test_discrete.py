@@ -107,7 +107,7 @@ def test_the_lattice_agrees_with_closed_forms():
 def test_what_is_out_of_reach_is_refused():
     with pytest.raises(ValueError, match=r"coordinate 1: expected integers.*got 0.5"):
         vector_profile([DiscreteGaussian(4.0), DiscreteLaplace(2.0)], [1, 0.5], 1.0)
-    with pytest.raises(ValueError, match="values of the loss of noise 0"):
+    with pytest.raises(ValueError, match="values of the loss of DiscreteGaussian"):
         vector_profile(DiscreteGaussian(1e6), 1, 1.0, copies=2)
     with pytest.raises(ValueError, match=r"at most the width 3 of its steps, got 4"):
         vector_profile(DiscreteStaircase(1.0, 3, 1), 4, 1.0, copies=2)

@@ -4,7 +4,6 @@ import math
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpnoise import Budget, Counts, Gaussian, Laplace, best, release
@@ -100,27 +99,8 @@ def test_numbers_that_promise_are_rounded_up(value):
 
 RELEASES = {
     "vector": lambda: release(VALUES, best(VISITS, epsilon=1.0), label="May"),
-    "planned": lambda: release(
-        VALUES, best(VISITS, epsilon=1.0, delta=1e-6, times=52), label="May"
-    ),
-    "count": lambda: release.count(3, epsilon=1.0, relation="add-remove", label="May"),
-    "gaussian": lambda: release.sum(
-        np.ones(3), bounds=(0, 1), epsilon=1.0, delta=1e-6, relation="replace-one", label="May"
-    ),
     "quantile": lambda: release.quantile(
         [1.0], 0.5, bounds=(0, 1), epsilon=1.0, relation="add-remove", label="May"
-    ),
-    "groups": lambda: release.mean(
-        pd.Series([1.0]),
-        by=["a"],
-        groups=["a", "b"],
-        bounds=(0, 1),
-        epsilon=1.0,
-        relation="add-remove",
-        label="May",
-    ),
-    "unknown": lambda: release.histogram(
-        ["a"] * 99, epsilon=1.0, delta=1e-9, relation="add-remove", label="May"
     ),
     "nothing": lambda: release.histogram(
         ["a"], epsilon=1.0, delta=1e-9, relation="add-remove", label="May"

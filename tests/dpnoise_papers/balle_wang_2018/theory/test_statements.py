@@ -8,7 +8,7 @@ import pytest
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import Theory
 from dpnoise_papers.balle_wang_2018.theory import denoising, privacy, statements
-from dpnoise_papers.balle_wang_2018.theory.denoising import threshold_risk, two_point_risk
+from dpnoise_papers.balle_wang_2018.theory.denoising import threshold_risk
 from dpnoise_papers.balle_wang_2018.theory.privacy import log_tail
 from dpnoise_papers.seeds import generator
 
@@ -214,19 +214,14 @@ def test_the_two_point_bound_is_the_known_minimax_risk_at_one():
     assert np.all(least <= np.minimum(grid**2, 1))
 
 
-def test_the_constant_of_a_rate_over_epsilon_does_not_matter():
-    """Noise 3/epsilon is private at (1, 1e-2) and not at epsilon = 18 or above."""
-    delta = np.exp(privacy.gaussian_log_delta(np.array([1 / 3, 18 / 3]), np.array([1.0, 18.0])))
-    assert delta[0] < 1e-2
-    assert delta[1] > 0.4
-
-
 def test_james_stein_has_a_known_risk_at_zero():
     """At f = 0 the risk is 2, whatever d >= 3 is: d - (d - 2)^2/(d - 2)."""
     drawn = RUN["section-4-uniform-literal"](np.random.default_rng(0), 2000)
     near = drawn.parameters["squared_length"] < 0.01
     risk = (1 + drawn.margin) * drawn.parameters["d"]
     assert np.allclose(risk[near], 2, atol=0.01)
+    d, far = drawn.parameters["d"], drawn.parameters["squared_length"]
+    assert np.allclose(denoising._shrunk_risk(d, far, d - 2), risk, rtol=1e-9)
 
 
 def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
@@ -312,11 +307,6 @@ def test_the_threshold_bears_the_bound_in_a_coordinate():
     bound = threshold_risk(np.zeros_like(means), thresholds)
     bound = bound + np.minimum(means**2, 1 + thresholds**2)
     assert np.all(threshold_risk(means, thresholds) <= bound * (1 + 1e-12))
-
-
-def test_the_two_point_bound_is_below_both_trivial_risks():
-    grid, least = two_point_risk()
-    assert np.all(least <= np.minimum(grid**2, 1))
 
 
 def test_the_rate_below_two_bears_half_of_its_constant():

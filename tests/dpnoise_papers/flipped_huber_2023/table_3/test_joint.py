@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.flipped_huber_2023.table_3.figures import joint_page
 from dpnoise_papers.flipped_huber_2023.table_3.joint import COLUMNS, joint
 from dpnoise_papers.flipped_huber_2023.table_3.settings import (
     combined,
@@ -112,12 +111,3 @@ def test_a_data_set_that_is_missing_or_not_printed_is_left_out():
     assert set(joint(told(), found, claims=few)["datasets"]) == {1}
     nothing = joint(told(), found, claims=[])
     assert list(nothing.columns) == COLUMNS
-    assert "Columns of Table III" in joint_page(nothing)
-
-
-def test_the_page_puts_in_brackets_what_the_gaussian_or_the_text_rules_out():
-    page = joint_page(joint(told(), runs(levels(**{"split-fixed/gaussian": 3.0})), claims=CLAIMS))
-    first = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("|")]
-    assert "(split-fixed)" in first
-    assert "(flipped Huber by the exact account)" in first
-    assert {"as chosen", "target-center"} <= set(first)

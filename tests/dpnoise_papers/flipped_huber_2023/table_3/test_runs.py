@@ -127,33 +127,6 @@ def test_the_best_has_the_smallest_mean_over_the_trials_and_passes_asked_for():
     assert len({runs.best(key, [2, 5], slice(t, t + 1)) for t in range(3)}) > 1
 
 
-def mean_of(epsilon, passes, trials, step, clip):
-    """Return NMSE and the difference in test error of one configuration, means over trials."""
-    grids = {
-        name: {"low": value, "high": 2.0 * value, "count": 2, "spacing": "log"}
-        for name, value in (("steps", step), ("clips", clip))
-    }
-    chosen = settings(passes=[passes], **grids, setting={"split": "fixed"}).model_copy(
-        update={"epsilon": epsilon}
-    )
-    runs = Runs(dataset(), chosen, {("gaussian-tight", EXACT): [passes]}, trials=trials)
-    full_run(runs, range(trials))
-    split = make_split(dataset(), chosen, 0)
-    excess = runs.test_error["gaussian-tight"][0, 0, 0] - split.test_error(split.optimum)
-    return runs.nmse["gaussian-tight", EXACT][0, 0, 0].mean(), abs(excess).max()
-
-
-def test_with_hardly_any_noise_the_optimum_is_reached():
-    nmse, excess = mean_of(1e12, 100, 1, 1.0, 50.0)
-    assert nmse < 1e-6
-    assert excess < 1e-3
-
-
-def test_more_budget_helps():
-    loss = [mean_of(epsilon, 5, 50, 0.5, 2.0)[0] for epsilon in (0.1, 1.0, 10.0, 100.0)]
-    assert np.all(np.diff(loss) < 0)
-
-
 def problem_of(loss, penalty, rng, strength=0.1):
     X = rng.normal(size=(300, 3)) * [1.0, 30.0, 0.2]
     X[0] *= 20.0  # one record far from the others

@@ -32,7 +32,15 @@ FALSE = {
     "lemma-7",
     "lemma-7-order",
     "appendix-e-level-sets",
+    "story-variance",
 }
+
+
+# Rare or slow faults are looked for in more or fewer trials.
+TRIALS = {
+    "lemma-6-both-steps": 300, "table-1": 2000, "table-1-ranges": 2000,
+    "section-vi-c-requirement": 1000, "section-iv-a-variance": 30,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -67,82 +75,92 @@ def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
     assert not theory(Theory(seed=8, trials=100))["parameters"].equals(again["parameters"])
 
 
-@pytest.mark.parametrize(
-    ("formula", "error", "rows"),
-    [
-        ("variance", 1.001, ["equation-11"]),
-        ("fisher_information", 1.001, ["equation-12"]),
-        ("mgf", 1.001, ["mgf"]),
-        ("cdf", 1.001, ["equation-10", "equation-23"]),
-        ("quantile", 1.001, ["equation-23"]),
-        ("omega", 1.001, ["proposition-1", "section-iii-a-ends"]),
-        ("orlicz_factor", 1.001, ["lemma-2-orlicz-identity", "lemma-2-orlicz-limit"]),
-        ("orlicz_factor", 0.999, ["lemma-2-orlicz-limit"]),
-        ("centred_loss", 1.001, ["equation-25"]),
-        ("centred_loss_inverse", 1.001, ["equation-15-above"]),
-        ("profile", 1.001, ["theorem-3"]),
-        ("transition_cost", 0.9, ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
-        ("transition_cost", 0.9999, ["equation-18-affine-bound"]),  # tried where it is attained
-        ("transition_cost", 0.1, ["section-vi-a-pair", "section-vi-b-batch"]),
-        ("transition_cost", 0.2, ["equation-19"]),
-        ("transition_cost", 1.1, ["section-vi-b-budgets", "section-vi-c-requirement"]),
-        ("transition_inverse", 1.01, ["equation-21", "section-vi-b-batch", "section-vi-b-budgets"]),
-        ("upper_tail", 0.99, ["equation-20", "lemma-6-both-steps"]),
-        ("upper_tail", 0.9999, ["equation-20"]),  # as above
-        ("shift", 0.5, ["lemma-6"]),
-    ],
-)
-def test_a_wrong_formula_is_caught(formula, error, rows, monkeypatch):
-    right = getattr(printed, formula)
-    monkeypatch.setattr(printed, formula, lambda *args, **kwargs: error * right(*args, **kwargs))
-    for row in rows:
-        assert violations(row, 300 if row == "lemma-6-both-steps" else 60) > 0, row
+def scaled(factor):
+    """Fault of a function: its result times a factor."""
+    return changed(lambda found: factor * found)
 
 
-def test_a_hyperbolic_cosine_that_is_too_small_is_caught(monkeypatch):
-    right = np.cosh
-    monkeypatch.setattr(density.np, "cosh", lambda a: 0.999 * right(a))
-    assert violations("equation-24") > 0
+def changed(wrong):
+    """Fault of a function: another result."""
+    return lambda right: lambda *args, **kwargs: wrong(right(*args, **kwargs))
+
+
+def asked(wrong):
+    """Fault of a function: it is asked for something else."""
+    return lambda right: lambda *args: right(*wrong(*args))
 
 
 @pytest.mark.parametrize(
-    ("factor", "rows"),
+    ("place", "name", "fault", "rows"),
     [
-        (0.9, ["lemma-2", "variance-bound", "lemma-2-orlicz-decrease"]),
-        (1.2, ["theorem-9"]),
+        (printed, "variance", scaled(1.001), ["equation-11"]),
+        (printed, "fisher_information", scaled(1.001), ["equation-12"]),
+        (printed, "mgf", scaled(1.001), ["mgf"]),
+        (printed, "cdf", scaled(1.001), ["equation-10", "equation-23"]),
+        (printed, "quantile", scaled(1.001), ["equation-23"]),
+        (printed, "omega", scaled(1.001), ["proposition-1", "section-iii-a-ends"]),
+        (printed, "orlicz_factor", scaled(1.001),
+         ["lemma-2-orlicz-identity", "lemma-2-orlicz-limit"]),
+        (printed, "orlicz_factor", scaled(0.999), ["lemma-2-orlicz-limit"]),
+        (printed, "centred_loss", scaled(1.001), ["equation-25"]),
+        (printed, "centred_loss_inverse", scaled(1.001), ["equation-15-above"]),
+        (printed, "profile", scaled(1.001), ["theorem-3"]),
+        (printed, "transition_cost", scaled(0.9),
+         ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
+        # tried where it is attained
+        (printed, "transition_cost", scaled(0.9999), ["equation-18-affine-bound"]),
+        (printed, "transition_cost", scaled(0.1), ["section-vi-a-pair", "section-vi-b-batch"]),
+        (printed, "transition_cost", scaled(0.2), ["equation-19"]),
+        (printed, "transition_cost", scaled(1.1),
+         ["section-vi-b-budgets", "section-vi-c-requirement"]),
+        (printed, "transition_cost", asked(lambda a, d: (1 / a, d)), ["equation-18-monotone"]),
+        (printed, "transition_cost", asked(lambda a, d: (a, 1 / d)), ["equation-18-offset"]),
+        (printed, "transition_inverse", scaled(1.01),
+         ["equation-21", "section-vi-b-batch", "section-vi-b-budgets"]),
+        (printed, "upper_tail", scaled(0.99), ["equation-20", "lemma-6-both-steps"]),
+        (printed, "upper_tail", scaled(0.9999), ["equation-20"]),  # as above
+        (printed, "shift", scaled(0.5), ["lemma-6"]),
+        (printed, "loss_function", scaled(0.9),
+         ["lemma-2", "variance-bound", "lemma-2-orlicz-decrease"]),
+        (printed, "loss_function", scaled(1.2), ["theorem-9"]),
+        (printed, "loss_function", asked(lambda t, a: (t, a + 0.1)), ["section-iii-a-ends"]),
+        (printed, "theorem_8", asked(lambda e, *rest: (1.01 * e, *rest)),
+         ["section-vi-c-requirement"]),
+        (printed, "theorem_8", changed(lambda x: (0.01 * x[0], 1.5 * x[1], x[2])),
+         ["lemma-5", "lemma-7-at-equal-norm", "theorem-8"]),
+        # Lemma 5 is attained at ||d||_2 = Delta_2 as alpha falls to 0
+        (printed, "theorem_8", changed(lambda x: (0.995 * x[0], *x[1:])), ["lemma-5"]),
+        (density.np, "cosh", scaled(0.999), ["equation-24"]),
+        (density, "_ordered_norms", changed(lambda x: (x[0][::-1], x[1])),
+         ["equation-5-order-turned"]),
+        (density, "_information", scaled(0.999), ["fisher-information-bound"]),
+        (scalar, "gaussian_sigma", scaled(0.97), ["section-iv-a-choice"]),
+        (scalar, "gaussian_sigma", scaled(0.9), ["section-iv-a-variance"]),
+        (scalar, "integrated_profile", scaled(1.3), ["remark-1"]),
+        (scalar, "ranges", changed(lambda x: (*x[:2], (x[2][0], 1.001 * x[2][1]), *x[3:])),
+         ["table-1", "table-1-ranges"]),
+        (vector, "tail", scaled(0.99), ["lemma-6-first-step"]),
+        (vector, "_exact", scaled(1.3), ["theorem-8", "theorem-8-other-neighbours"]),
+        # noise that is less private than its formula says, however the formulas add up
+        (vector, "_log_moment", changed(lambda x: x + 1e-4),
+         ["theorem-9", "section-vi-a-pair", "section-vi-b-batch", "section-vi-b-budgets"]),
+        # Theorem 9 is attained at d = Delta as alpha falls to 0
+        (vector, "_log_moment", asked(lambda a, g, d, *rest: (a, g, 1.005 * d, *rest)),
+         ["theorem-9"]),
+        (mechanisms, "_by_lemma_11", scaled(1.01), ["appendix-f-laplace", "appendix-f-osgt"]),
+        # a noise with another parameter has another loss than the printed one
+        (mechanisms, "Gaussian", asked(lambda x, *rest: (1.01 * x, *rest)),
+         ["appendix-e-losses", "appendix-e-osgt-sum"]),
+        (mechanisms, "Laplace", asked(lambda x, *rest: (1.01 * x, *rest)),
+         ["appendix-e-losses", "appendix-e-osgt-sum"]),
+        (mechanisms, "OffsetSymmetricGaussian", asked(lambda x, *rest: (1.01 * x, *rest)),
+         ["appendix-e-osgt-loss", "appendix-e-osgt-sum"]),
     ],
-)
-def test_a_noise_that_is_wider_or_less_private_is_caught(factor, rows, monkeypatch):
-    right = printed.loss_function
-    monkeypatch.setattr(printed, "loss_function", lambda t, alpha: factor * right(t, alpha))
+)  # fmt: skip
+def test_a_wrong_side_is_caught(place, name, fault, rows, monkeypatch):
+    monkeypatch.setattr(place, name, fault(getattr(place, name)))
     for row in rows:
-        assert violations(row) > 0, row
-
-
-def test_budgets_are_measured_and_not_only_counted(monkeypatch):
-    """Noise that is less private than its formula says spends more, however the formulas add up."""
-    right = vector._log_moment
-    monkeypatch.setattr(vector, "_log_moment", lambda *args: right(*args) + 1e-4)
-    for row in ("theorem-9", "section-vi-a-pair", "section-vi-b-batch", "section-vi-b-budgets"):
-        assert violations(row) > 0, row
-
-
-def test_wrong_borders_in_table_1_are_caught(monkeypatch):
-    right = scalar.ranges
-
-    def moved(d, alpha, gamma):
-        one, two, three, four, five = right(d, alpha, gamma)
-        return (one, two, (three[0], 1.001 * three[1]), four, five)
-
-    monkeypatch.setattr(scalar, "ranges", moved)
-    assert violations("table-1", 2000) > 0
-    assert violations("table-1-ranges", 2000) > 0
-
-
-def test_a_choice_below_the_least_variance_is_caught(monkeypatch):
-    right = scalar.gaussian_sigma
-    monkeypatch.setattr(scalar, "gaussian_sigma", lambda *args: 0.9 * right(*args))
-    assert violations("section-iv-a-variance", 30) > 0
+        assert violations(row, TRIALS.get(row, 60)) > 0, row
 
 
 def test_a_wrong_exponent_in_the_norm_equivalence_is_caught(monkeypatch):
@@ -179,52 +197,6 @@ def test_the_information_of_mixtures_is_that_of_known_densities(monkeypatch):
     assert violations("section-ii-d-nfi", 20) > 0
 
 
-def test_another_requirement_than_theorem_8s_is_caught(monkeypatch):
-    right = printed.theorem_8
-    monkeypatch.setattr(printed, "theorem_8", lambda e, *rest: right(1.01 * e, *rest))
-    assert violations("section-vi-c-requirement", 1000) > 0
-
-
-def test_a_density_without_the_ends_is_caught(monkeypatch):
-    right = printed.loss_function
-    monkeypatch.setattr(printed, "loss_function", lambda t, alpha: right(t, alpha + 0.1))
-    assert violations("section-iii-a-ends") > 0
-
-
-def test_a_theorem_8_that_is_too_bold_is_caught(monkeypatch):
-    right = printed.theorem_8
-
-    def bold(*args):
-        upper, lower, ok = right(*args)
-        return 0.01 * upper, 1.5 * lower, ok
-
-    monkeypatch.setattr(printed, "theorem_8", bold)
-    assert violations("lemma-5") > 0
-    assert violations("lemma-7-at-equal-norm") > 0
-    assert violations("theorem-8", 60) > 0
-
-
-@pytest.mark.parametrize(
-    ("place", "name", "wrong", "rows"),
-    [
-        (density, "_ordered_norms", lambda right: (right[0][::-1], right[1]),
-         ["equation-5-order-turned"]),
-        (density, "_information", lambda right: 0.999 * right, ["fisher-information-bound"]),
-        (scalar, "gaussian_sigma", lambda right: 0.97 * right, ["section-iv-a-choice"]),
-        (scalar, "integrated_profile", lambda right: 1.3 * right, ["remark-1"]),
-        (mechanisms, "_by_lemma_11", lambda right: 1.01 * right,
-         ["appendix-f-laplace", "appendix-f-osgt"]),
-        (vector, "tail", lambda right: 0.99 * right, ["lemma-6-first-step"]),
-        (vector, "_exact", lambda right: 1.3 * right, ["theorem-8", "theorem-8-other-neighbours"]),
-    ],
-)  # fmt: skip
-def test_a_side_that_is_off_is_caught(place, name, wrong, rows, monkeypatch):
-    right = getattr(place, name)
-    monkeypatch.setattr(place, name, lambda *args, **kwargs: wrong(right(*args, **kwargs)))
-    for row in rows:
-        assert violations(row) > 0, row
-
-
 @pytest.mark.parametrize("row", ["equation-15", "equation-15-above"])
 def test_the_first_point_of_a_level_stretch_is_not_the_inverse(row, monkeypatch):
     """Where the loss is level, at its height and just above, the inverse is the last point."""
@@ -249,43 +221,6 @@ def test_the_inverse_fails_at_the_negative_level_alone():
     assert at_level.sum() > 100
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        ("Gaussian", ["appendix-e-losses", "appendix-e-osgt-sum"]),
-        ("Laplace", ["appendix-e-losses", "appendix-e-osgt-sum"]),
-        ("OffsetSymmetricGaussian", ["appendix-e-osgt-loss", "appendix-e-osgt-sum"]),
-    ],
-)
-def test_a_loss_of_another_slope_is_caught(name, rows, monkeypatch):
-    """A noise with another parameter has another loss than the printed one."""
-    right = getattr(mechanisms, name)
-    monkeypatch.setattr(mechanisms, name, lambda first, *rest: right(1.01 * first, *rest))
-    for row in rows:
-        assert violations(row, 50) > 0, row
-
-
-def test_a_budget_for_a_slightly_smaller_difference_is_caught(monkeypatch):
-    """Theorem 9 is attained at d = Delta as alpha falls to 0: half a percent of d shows."""
-    right = vector._log_moment
-    monkeypatch.setattr(
-        vector, "_log_moment", lambda a, g, d, s, bound: right(a, g, 1.005 * d, s, bound)
-    )
-    assert violations("theorem-9") > 0
-
-
-@pytest.mark.parametrize(
-    ("row", "wrong"),
-    [
-        ("equation-18-monotone", lambda right: lambda alpha, d: right(1 / alpha, d)),
-        ("equation-18-offset", lambda right: lambda alpha, d: right(alpha, 1 / d)),
-    ],
-)
-def test_a_cost_that_falls_is_caught(row, wrong, monkeypatch):
-    monkeypatch.setattr(printed, "transition_cost", wrong(printed.transition_cost))
-    assert violations(row) > 0
-
-
 def test_a_range_that_holds_an_epsilon_at_alpha_0_is_caught(monkeypatch):
     """'Only when' is broken if the range of case (ii) is not empty for alpha = 0."""
     right = scalar.ranges
@@ -296,15 +231,6 @@ def test_a_range_that_holds_an_epsilon_at_alpha_0_is_caught(monkeypatch):
 
     monkeypatch.setattr(scalar, "ranges", filled)
     assert violations("table-1") > 0
-
-
-def test_an_upper_tail_that_is_a_little_too_small_is_caught(monkeypatch):
-    """Lemma 5 is attained at ||d||_2 = Delta_2 as alpha falls to 0."""
-    right = printed.theorem_8
-    monkeypatch.setattr(
-        printed, "theorem_8", lambda *args: (0.995 * right(*args)[0], *right(*args)[1:])
-    )
-    assert violations("lemma-5") > 0
 
 
 def test_theorem_8_is_tried_inside_the_box_and_at_its_corner():

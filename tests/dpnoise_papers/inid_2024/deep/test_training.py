@@ -1,7 +1,5 @@
 """Private training: steps against a plain loop, resumed runs, noise, refusals, one result."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -9,12 +7,8 @@ import deep_toys as toys
 from dpnoise_papers.config import load
 
 torch = pytest.importorskip("torch")
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
-from torch.utils._pytree import tree_leaves  # noqa: E402
-
 from dpnoise_papers.inid_2024.deep import training  # noqa: E402
 from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
-    clipped_sum,
     initial_parameters,
     parameter_groups,
     residual_network,
@@ -40,14 +34,14 @@ from dpnoise_papers.seeds import generator  # noqa: E402
 DATA = toys.images()
 
 
-@pytest.fixture(params=["cpu", "cpu in chunks of one size", "cuda"])
+@pytest.fixture(params=["cpu", "cpu, one network after another", "cuda"])
 def device(request, monkeypatch):
     """Each kind of device that is there, and a CPU that takes the steps as a GPU does."""
-    kind = request.param.split()[0]
+    kind = request.param.split(",")[0]
     if kind == "cuda" and not torch.cuda.is_available():
         pytest.skip("no CUDA device here")
     if kind != request.param:
-        monkeypatch.setattr(training, "_FIXED", {"cpu"})
+        monkeypatch.setattr(training, "_ALONE", {"cpu"})
     return kind
 
 
@@ -238,7 +232,7 @@ def test_checkpoints_of_the_table_can_be_carried(tmp_path):
     )  # fmt: skip
     labels = np.arange(50) % 10
     data = Images(*[np.zeros((50, 3, 32, 32), "f4"), labels] * 2, name="toy")
-    trainer = training._Trainer(run, data, torch.device("cpu"), fixed=False)
+    trainer = training._Trainer(run, data, torch.device("cpu"))
     rng = np.random.default_rng(0)
     for _ in range(table.epochs - 1):
         trainer.records.end_epoch(rng.random((networks, 4)), rng.random(networks))
@@ -317,82 +311,6 @@ def test_a_diverged_loss_stops_the_run(device):
 def test_thresholds_for_other_groups_are_refused(device):
     with pytest.raises(ValueError, match="clips: expected 6, one for each group, got 2"):
         train(toys.run(clips=(1.0, 1.0), scales=(1.0, 1.0)), DATA, device=device)
-
-
-class Placed(TorchDispatchMode):
-    """Devices of all tensors that operations take and give."""
-
-    def __init__(self):
-        super().__init__()
-        self.kinds = set()
-
-    def __torch_dispatch__(self, operation, types, told=(), named=None):
-        made = operation(*told, **(named or {}))
-        leaves = tree_leaves((told, named, made))
-        self.kinds |= {one.device.type for one in leaves if isinstance(one, torch.Tensor)}
-        return made
-
-
-def places_of_a_step(run):
-    """Devices that a step touches whose state is on 'meta', which has shapes and no values."""
-    trainer = training._Trainer(run, DATA, torch.device("cpu"), fixed=True)
-    inputs = [[one.to("meta") for one in part.inputs] for part in (trainer.add, trainer.move)]
-    for name, value in vars(trainer).items():
-        if isinstance(value, torch.Tensor):
-            setattr(trainer, name, value.to("meta"))
-    with Placed() as placed:
-        trainer._add(*inputs[0])
-        trainer._move(*inputs[1])
-    return placed.kinds
-
-
-@pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
-def test_a_step_reads_no_value_and_stays_on_its_device(whole, noise):
-    """A value that the launching processor reads is an error on 'meta'; no other device enters."""
-    clips = (0.4,) if whole else (0.4,) * 6
-    run = toys.run(whole=whole, noise=noise, clips=clips, scales=clips)
-    assert places_of_a_step(run) == {"meta"}
-
-
-@pytest.mark.parametrize(
-    ("fault", "found"),
-    [
-        (lambda sums: sums if bool(torch.isfinite(sums).all()) else 0 * sums, RuntimeError),
-        (lambda sums: sums[torch.isfinite(sums)].sum() + sums, RuntimeError),
-        (lambda sums: sums * torch.tensor(1.0), {"meta", "cpu"}),
-    ],
-)
-def test_a_round_trip_is_found(fault, found, monkeypatch):
-    def faulty(*told):
-        right = clipped_sum(*told)
-        return right._replace(sums=fault(right.sums))
-
-    monkeypatch.setattr(training, "clipped_sum", faulty)
-    if found is RuntimeError:
-        with pytest.raises(RuntimeError):  # NotImplementedError is one
-            places_of_a_step(toys.run())
-    else:
-        assert places_of_a_step(toys.run()) == found
-
-
-def test_what_is_called_before_it_is_recorded_changes_nothing():
-    trainer = training._Trainer(toys.run(), DATA, torch.device("cpu"), fixed=True)
-    before = trainer.state()
-    trainer.add.call()
-    trainer.move.call()
-    assert all(np.array_equal(before[name], value) for name, value in trainer.state().items())
-    assert not trainer.sums.any()
-
-
-def test_a_step_without_a_graph_is_told(monkeypatch):
-    def fails(_):
-        raise RuntimeError("capture failed")
-
-    monkeypatch.setattr(training, "_recorded", fails)
-    with pytest.warns(UserWarning, match="no graph of a step, so that it is slower: capture fail"):
-        slow = training._OfOneShape(abs, SimpleNamespace(is_cuda=True))
-    assert slow.call.func is abs
 
 
 def test_cpu_and_gpu_agree():

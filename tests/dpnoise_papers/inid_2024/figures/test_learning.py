@@ -211,13 +211,16 @@ def colour_at(panel, point):
 
 
 def test_a_curve_ends_at_the_number_that_is_judged(orders_table):
-    (panel,) = descent_paths(orders_table, PRINTED).axes
-    searched = orders_table[orders_table["protocol"] == "printed"]
+    # the first order's errors are planted outside the band of the random ones
+    outside = 3.0 * orders_table["error"].where(orders_table["order"] == "as-is")
+    table = orders_table.assign(error=outside.fillna(orders_table["error"]))
+    (panel,) = descent_paths(table, PRINTED).axes
+    searched = table[table["protocol"] == "printed"]
     expected = set()
     for scheme in SCHEMES:
         own = searched[(searched["scheme"] == scheme) & (searched["order"] == "as-is")]
         expected.add(tuple(own["error"]))
-        judged = spread(orders_table).query(
+        judged = spread(table).query(
             f"scheme == '{scheme}' and protocol == 'printed' and passes == 3"
         )
         assert own["error"].iloc[-1] == judged["error"].iloc[0]

@@ -7,15 +7,12 @@ The map of Algorithm 1 of inid-2024: both panels, and where nothing is drawn.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from dpnoise_papers.inid_2024.figures.profiles import (
     MECHANISMS,
-    approximate_laplace,
     curves,
     dispersion,
     error_curves,
@@ -105,22 +102,6 @@ def test_the_comparison_marks_the_first_loss_or_says_never():
     one, two = laplace_and_gaussian(table).axes
     assert "from $K = 6$" in one.texts[0].get_text()
     assert "every" in two.texts[0].get_text()
-
-
-def test_approximate_laplace_has_both_accounts_and_its_limit():
-    rows = [
-        ("uniform", k, d, 10.0 * np.log10(k), 3.0)
-        for d in (1e-3, 1e-6)
-        for k in (1, 10, 100)
-    ]  # fmt: skip
-    columns = ["profile", "dimension", "delta", "over_gaussian_pure_db", "over_gaussian_exact_db"]
-    figure = approximate_laplace(pd.DataFrame(rows, columns=columns))
-    assert len(figure.axes) == 2
-    for axes in figure.axes:
-        drawn = {tuple(np.round(line.get_ydata(), 9)) for line in axes.get_lines()}
-        assert {(0.0, 10.0, 20.0), (3.0, 3.0, 3.0)} <= drawn
-        limit = round(10 * math.log10(2), 9)
-        assert (limit, limit) in drawn
 
 
 def test_theorem_7_shows_claim_and_truth():

@@ -282,6 +282,25 @@ def test_an_audited_order_tells_that_the_best_was_left_out():
     assert alone["missed"].any()
 
 
+def test_each_scheme_starts_from_the_points_that_were_near_its_own_best(monkeypatch):
+    seen = {}
+
+    def watched(task, ratios, settings, *, order, entered=None, slack=1.0):
+        found = choose(task, ratios, settings, order=order, entered=entered, slack=slack)
+        scheme = "spr" if np.allclose(ratios, ratios[0]) else "optimal"
+        seen.setdefault(scheme, []).append((entered, found.coarse))
+        return found
+
+    monkeypatch.setattr("dpnoise_papers.inid_2024.tables.descent_orders.choose", watched)
+    descent_orders(settings(keep=5.0, random=2, audit=0), dataset())
+    kept = {}
+    for scheme, ((none, coarse), *others) in seen.items():
+        assert none is None
+        kept[scheme] = coarse <= 5.0 * coarse.min()
+        assert all((entered == kept[scheme]).all() for entered, _ in others)
+    assert (kept["spr"] != kept["optimal"]).any()
+
+
 def test_threads_do_not_matter(orders_tables):
     again = descent_orders(SETTINGS, dataset(), threads=3)
     for one, other in zip(orders_tables, again, strict=True):

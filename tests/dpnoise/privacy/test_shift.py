@@ -14,9 +14,10 @@ from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
 from dpnoise.noise.grafted import FlippedHuber, Huber
 from dpnoise.noise.stepwise import Staircase
-from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
-from dpnoise.privacy.scalar.shift import UnimodalShift
+from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.shift import UnimodalShift
 from for_all import for_all
+from hockey_stick import hockey_stick
 
 KNOWN = [
     Gaussian(1.0),

@@ -10,9 +10,10 @@ import pytest
 
 from dpnoise import epsilon_at, privacy_profile, vector_profile, zcdp
 from dpnoise.noise import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.privacy.integers import IntegerShift
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.integers import IntegerShift
 from exact_noise import exact_noise
+from for_all import thinned
 
 NOISE = [
     DiscreteLaplace(0.05),
@@ -56,7 +57,7 @@ def near(value):
     return x, math.nextafter(x, 0.0), math.nextafter(x, math.inf)
 
 
-@pytest.mark.parametrize("sigma", [0.05, 0.25, 0.5, 1.0, 0.5541511132371428, 2.3])
+@pytest.mark.parametrize("sigma", thinned([0.05, 0.25, 0.5, 2.3, 0.5541511132371428, 1.0]))
 def test_discrete_gaussian_noise_where_epsilon_is_a_loss(sigma):
     noise = DiscreteGaussian(sigma)
     for d in (1, 2, 7):
@@ -65,7 +66,7 @@ def test_discrete_gaussian_noise_where_epsilon_is_a_loss(sigma):
                 on_the_private_side(noise, d, epsilon)
 
 
-@pytest.mark.parametrize("beta", [0.05, 1.0, 1.0 / 3.0, 4.0, 2.718])
+@pytest.mark.parametrize("beta", thinned([0.05, 1.0, 1.0 / 3.0, 4.0, 2.718]))
 def test_discrete_laplace_noise_where_epsilon_is_a_loss(beta):
     noise = DiscreteLaplace(beta)
     for d in (1, 2, 5):
@@ -74,7 +75,7 @@ def test_discrete_laplace_noise_where_epsilon_is_a_loss(beta):
                 on_the_private_side(noise, d, epsilon)
 
 
-@pytest.mark.parametrize("steps", [(0.25, 1, 1), (1.0 / 3.0, 5, 2), (3.0, 2, 2)])
+@pytest.mark.parametrize("steps", [(0.25, 1, 1), (3.0, 2, 2)])
 def test_discrete_staircase_noise_where_epsilon_is_a_loss(steps):
     noise = DiscreteStaircase(*steps)
     for d in (1, 3, 6):

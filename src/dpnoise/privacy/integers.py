@@ -50,7 +50,7 @@ from scipy import special
 
 from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.exponential_power import mills_ratio
-from dpnoise.privacy.scalar.pieces import normal_fall
+from dpnoise.privacy.pieces import normal_fall
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -1,1 +1,0 @@
-"""Exact privacy profiles of one coordinate, by kind of density."""
