@@ -1,7 +1,8 @@
-"""Tables for people: numbers with their errors, Markdown and LaTeX, parts put together."""
+"""Tables for people: numbers with their errors, noise in words, Markdown and LaTeX."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from dpnoise.noise import Noise
 
 
 def number(value: float, se: float | None = None) -> str:
@@ -21,6 +24,16 @@ def number(value: float, se: float | None = None) -> str:
         return f"{value:.4g} ± 0"
     places = int(np.clip(1 - np.floor(np.log10(se)), 0, 12))
     return f"{value:.{places}f} ± {se:.{places}f}"
+
+
+def parameters(noise: Noise) -> dict[str, float]:
+    """Parameters of a noise by name."""
+    return {field.name: getattr(noise, field.name) for field in fields(noise)}
+
+
+def describe(noise: Noise) -> str:
+    """Parameters of a noise as 'alpha=0.5, gamma=2'."""
+    return ", ".join(f"{name}={value:.6g}" for name, value in parameters(noise).items())
 
 
 def markdown(title: str, note: str, table: pd.DataFrame) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -22,6 +23,9 @@ from pydantic import (
 )
 
 from dpnoise_papers.strict_yaml import cut
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
 
 T = TypeVar("T")
 
@@ -125,6 +129,23 @@ class Grid(Section):
         if self.spacing == "log" and not self.low > 0:
             raise ValueError(f"expected low > 0 on a logarithmic grid, got {self.low:g}")
         return self
+
+
+def values(grid: Grid | tuple[float, ...]) -> Array:
+    """Points of a grid, from the lowest up; listed points stay as they are."""
+    if isinstance(grid, tuple):
+        return np.array(grid)
+    spaced = np.geomspace if grid.spacing == "log" else np.linspace
+    return spaced(grid.low, grid.high, grid.count)
+
+
+def symmetric(half_width: float, points: int, marks: list[float]) -> Array:
+    """Grid of `points` from minus to plus `half_width`, with marks of both signs where they lie
+    inside.
+    """
+    inside = [mark for mark in marks if mark <= half_width]
+    grid = np.linspace(-half_width, half_width, points)
+    return np.union1d(grid, [*inside, *np.negative(inside)])
 
 
 def within(low: float, high: float) -> AfterValidator:

@@ -36,7 +36,7 @@ from dpnoise.privacy.gaussian import (
     gaussian_log_delta,
     gaussian_sigma,
 )
-from dpnoise_papers.grids import values
+from dpnoise_papers.settings import values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -51,8 +51,9 @@ from dpnoise_papers.flipped_huber_2023.as_printed import (
     profiles,
     ranges,
 )
-from dpnoise_papers.grids import describe, symmetric, values
+from dpnoise_papers.pages import describe
 from dpnoise_papers.seeds import generator
+from dpnoise_papers.settings import symmetric, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

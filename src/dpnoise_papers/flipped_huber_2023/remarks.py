@@ -29,7 +29,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import FlippedHuber, Gaussian, Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise_papers.flipped_huber_2023.variances import search
-from dpnoise_papers.grids import describe
+from dpnoise_papers.pages import describe
 from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:

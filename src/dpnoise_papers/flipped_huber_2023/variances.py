@@ -37,8 +37,9 @@ from dpnoise.calibration.budget import Target, delta_to_compare
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
-from dpnoise_papers.grids import describe, parameters, values
+from dpnoise_papers.pages import describe, parameters
 from dpnoise_papers.progress import counted
+from dpnoise_papers.settings import values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

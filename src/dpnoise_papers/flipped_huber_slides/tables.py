@@ -18,8 +18,8 @@ from scipy import special
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Huber, Laplace, Noise, Staircase
 from dpnoise_papers.flipped_huber_2023.variances import delta_of
-from dpnoise_papers.grids import describe, parameters, symmetric
-from dpnoise_papers.pages import together
+from dpnoise_papers.pages import describe, parameters, together
+from dpnoise_papers.settings import symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,10 +32,10 @@ import numpy as np
 
 from dpnoise.learn.cd import descend
 from dpnoise.noise import FlippedHuber, Gaussian
-from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import OVERFLOWS, in_threads, race, smallest_mean
 from dpnoise_papers.flipped_huber_2023.table_3.trials import Split, account, make_split
 from dpnoise_papers.seeds import generator
+from dpnoise_papers.settings import values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -143,7 +143,7 @@ class Runs:
         self._split = lru_cache(maxsize=_SPLITS)(self._make_split)
         self.asked = {key: frozenset(passes) for key, passes in asked.items()}
         self.passes = sorted(frozenset().union(*self.asked.values()))
-        self.steps, self.clips = grids.values(settings.steps), grids.values(settings.clips)
+        self.steps, self.clips = values(settings.steps), values(settings.clips)
         shape = (len(self.passes), len(self.steps), len(self.clips), trials)
         self.kept = {key: np.ones(shape[:3], dtype=bool) for key in self.asked}
         presumed = np.abs(np.log(self.steps))[:, None] + np.abs(np.log(self.clips))
@@ -270,10 +270,10 @@ class Runs:
         """
         self.kept = {key: np.zeros_like(kept) for key, kept in self.kept.items()}
         for key, passes in contests:
-            values = np.sort(self.nmse[key][..., trials], axis=-1)
-            self.scores[key] = values[..., : _half(trials)].mean(axis=-1)
+            ordered = np.sort(self.nmse[key][..., trials], axis=-1)
+            self.scores[key] = ordered[..., : _half(trials)].mean(axis=-1)
             taking_part = np.isin(self.passes, passes)[:, None, None]
-            smallest = values.mean(axis=-1).min(where=taking_part, initial=np.inf)
+            smallest = ordered.mean(axis=-1).min(where=taking_part, initial=np.inf)
             self.kept[key] |= taking_part & (self.scores[key] <= keep * smallest)
 
     def presume(self, others: Runs) -> None:

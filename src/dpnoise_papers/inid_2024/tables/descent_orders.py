@@ -49,7 +49,6 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.cd import descend
 from dpnoise.learn.optimum import optimum
 from dpnoise.learn.problem import make_problem
-from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import (
     Task,
     budget_delta,
@@ -61,6 +60,7 @@ from dpnoise_papers.descent.harness import (
     smallest_mean,
 )
 from dpnoise_papers.seeds import generator
+from dpnoise_papers.settings import values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -224,7 +224,7 @@ def choose(
         trials = range(errors.shape[-1])
         race(run, {task.name: errors}, {task.name: taking}, trials, likely=first, slack=slack)
 
-    coarse = grids.values(settings.steps), grids.values(settings.clips)
+    coarse = values(settings.steps), values(settings.clips)
     before = np.full((*map(len, coarse), settings.trials), np.inf)
     fill(before, *coarse, among=entered, slack=slack)
     means = before.mean(axis=-1)
@@ -376,13 +376,13 @@ def descent_orders(
     for (order, scheme), (found, errors, whole, missed) in done.items():
         columns = " ".join(dataset.feature_names[place] for place in orders[order])
         for protocol, part in parts.items():
-            for end, values in errors.items():
+            for end, own in errors.items():
                 spr = done[order, "spr"].errors[end][part]
                 rows.append(
                     [
                         one.name, order, columns, scheme, protocol, end,
-                        len(spr), *mean_and_error(values[part]),
-                        *gain_and_error(spr, values[part]),
+                        len(spr), *mean_and_error(own[part]),
+                        *gain_and_error(spr, own[part]),
                         found.step, found.clip, int(found.edge), int(whole), int(missed),
                     ]
                 )  # fmt: skip

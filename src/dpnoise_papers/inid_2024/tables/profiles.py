@@ -40,7 +40,7 @@ from dpnoise.joint.noise import NormStaircase
 from dpnoise.noise.stepwise import staircase_2d_gamma
 from dpnoise.privacy.gaussian import gaussian_sigma
 from dpnoise.sensitivity.balls import L1
-from dpnoise_papers.grids import values
+from dpnoise_papers.settings import values
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,6 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.cd import descend
 from dpnoise.learn.problem import make_problem
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise_papers import grids
 from dpnoise_papers.inid_2024.tables.descent_orders import (
     ORDERS_COLUMNS,
     SCHEMES,
@@ -27,6 +26,7 @@ from dpnoise_papers.inid_2024.tables.descent_orders import (
     orders_of,
     spread,
 )
+from dpnoise_papers.settings import values
 
 SEED = SETTINGS.seed
 NAMED = SETTINGS.documented["california"]
@@ -140,7 +140,7 @@ def test_the_search_reports_the_least_mean_of_its_grid():
     draws = draw(task, 3, CYCLE, range(3), SEED)
     assert np.array_equal(errors_at(task, ratios, found, draws, [3])[3], found.errors)
     places = np.unravel_index(np.argmin(found.coarse), found.coarse.shape)
-    axes = [grids.values(SETTINGS.steps), grids.values(SETTINGS.clips)]
+    axes = [values(SETTINGS.steps), values(SETTINGS.clips)]
     refined = [_refined(g, int(p), SETTINGS.refine)[0] for g, p in zip(axes, places, strict=True)]
     every = errors_of(task, ratios, draws, *refined)  # without a race
     s, c = np.unravel_index(np.argmin(every.mean(axis=-1)), every.shape[:2])
