@@ -160,6 +160,8 @@ bench: $(READY)
 # completed for developers by the first target that needs it.
 RUNS_LOCK := $(firstword $(wildcard requirements-run.lock) requirements.lock)
 INSTALL = $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
+# On all cores, as pip does not, and without the tests of packages, a third of all code.
+COMPILED = $(@D)/bin/python -m compileall -qq -j 0 -x '/site-packages/.*/tests/'
 $(RUNS) $(DEEP_READY): pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("make: Python >= 3.11 needed, found " + sys.version.split()[0] + " (set PYTHON=...)") if sys.version_info < (3, 11) else None'
 	rm -rf $(@D)
@@ -167,7 +169,7 @@ $(RUNS) $(DEEP_READY): pyproject.toml papers/pyproject.toml
 	$(INSTALL) --require-hashes -r $(filter %.lock,$^) \
 	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of $(RUNS_LOCK) could be had") >&2; exit 1; }
 	$(INSTALL) --no-deps --no-build-isolation -e . -e ./papers
-	$(@D)/bin/python -m compileall -qq -j 0 $(@D)/lib src || true  # on all cores, as pip does not
+	$(COMPILED) $(@D)/lib src || true
 	$(@D)/bin/python -c 'import doctest; from dpnoise.learn import cd; doctest.testmod(cd)'  # compiles the kernel of the descents, which is kept
 	touch $@
 
@@ -175,7 +177,7 @@ $(RUNS): $(RUNS_LOCK)
 $(DEEP_READY): requirements-deep.lock
 $(READY): $(RUNS) requirements.lock
 	$(INSTALL) --require-hashes -r requirements.lock || { echo "make: not every file of requirements.lock could be had" >&2; exit 1; }
-	$(@D)/bin/python -m compileall -qq -j 0 $(@D)/lib || true
+	$(COMPILED) $(@D)/lib || true
 	touch $@
 
 NO_WHEEL := "make: not every file of requirements-deep.lock could be had. PyTorch's wheel for Linux without CUDA (torch==2.13.0+cpu)" \

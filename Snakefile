@@ -83,7 +83,7 @@ rule fetch:
 # experiments        one job for each data set, hour or network
 # grids              the cheap tables of a paper in one process
 # tables             those that take longer or read others: one job each
-# figures and pages  those of cheap tables in one process of a paper, others one job each;
+# figures and pages  those of cheap tables in one process of a paper, others one job each item;
 #                    PDF and PNG on request (figures/inid-2024/figure-1a.pdf)
 for job in run.jobs():
 

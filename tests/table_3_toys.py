@@ -36,7 +36,7 @@ PLAIN = {
         "diabetes": SQUARED, "california": SQUARED,
         "heart-statlog": LOGISTIC, "wine-quality": LOGISTIC,
     },
-    "replications": 4, "variant_replications": 4, "pilot": 1, "audit": 1, "keep": 4.0,
+    "replications": 4, "variant_replications": 4, "audit": 1, "keep": 4.0,
     "variants": {"chosen": {}},
 }  # fmt: skip
 

@@ -124,7 +124,7 @@ def test_a_second_run_in_the_same_folder_is_refused_and_changes_nothing(runs):
 def test_what_is_asked_for_is_made_with_what_it_needs_and_nothing_else(copy, made):
     _, said = made
     assert planned(said) == {
-        "fetch": 2, "table": 1, "figure": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
+        "fetch": 2, "table": 1, "show_svg": 1, "inid_2024_grids": 1, "inid_2024_figures": 1,
         "flipped_huber_2023_table_3_tasks": 2, "total": 8,
     }  # fmt: skip
     for path in (TABLE, FIGURE, ONE_SET, PAGES):
@@ -167,7 +167,13 @@ def test_a_plan_of_everything_leaves_out_what_has_no_data_and_what_is_optional(c
     assert jobs["fetch"] == 9  # learning tasks and the city: to be tried
     assert "inid_2024_figures" in jobs  # made, but by another style
     assert not {"flipped_huber_2023_table_3_tasks", "inid_2024_grids"} & jobs.keys()  # made
-    assert {"table", "figure", "verdicts", "provenance", "flipped_huber_2023_grids"} <= jobs.keys()
+    assert {
+        "table",
+        "show_svg",
+        "verdicts",
+        "provenance",
+        "flipped_huber_2023_grids",
+    } <= jobs.keys()
     assert not {"inid_2024_table_4_digits_cells", "balle_wang_2018_figure_6_hours"} & jobs.keys()
     assert {"inid-2024", "inid_2024"} <= jobs.keys()
     changed = re.findall(r"output: (\S+)\n(?: .*\n)*? +reason: Params have changed", said)
@@ -208,7 +214,7 @@ def test_a_full_disk_fails_the_job_and_leaves_nothing_half_written(copy, made):
     changed = ["--config", "balle_wang_2018={theory: {trials: 77}}", "strict=true"]
     code, said = snakemake(copy, FIGURE, ONE_SET, PAGES, *changed)
     assert code == 0
-    assert planned(said) == {"table": 1, "figure": 1, "total": 2}
+    assert planned(said) == {"table": 1, "show_svg": 1, "total": 2}
     assert [digest(copy / path) for path in (TABLE, FIGURE)] == before
 
 

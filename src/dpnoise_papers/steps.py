@@ -247,8 +247,9 @@ class Run:
         """Rules of all items: experiments, grids, tables, figures and pages.
 
         An experiment is made part by part, all items with the same parts in one job. Grids are the
-        cheap tables of a paper in one job, as are the figures and pages that show nothing else.
-        All others have a job of their own, by rules for each set of ends that they make.
+        cheap tables of a paper in one job, as are the figures and pages that show nothing else. Any
+        other table has a job of its own, as have the figure and page of an item together, by rules
+        for each set of ends that they make.
         """
         swept: dict[tuple[Paper, str], list[str]] = defaultdict(list)
         batches: dict[tuple[Paper, str], list[Call]] = defaultdict(list)
@@ -256,7 +257,7 @@ class Run:
         for key, (paper, item) in self.items.items():
             if item.table and item.table.for_each:
                 swept[paper, item.table.parts].append(key)
-            for kind in ("figure", "page") if item.table and item.table.for_each else _KINDS:
+            for kind in ("table", "show"):
                 calls = self._own(kind, key)
                 if self._is_grid(key) if kind == "table" else self._is_shown(key):
                     batches[paper, "grids" if kind == "table" else "figures"] += calls
@@ -278,7 +279,7 @@ class Run:
                       f"{paper.id}/{what}", {}, script, group, minutes=30)  # fmt: skip
         for (kind, *files), keys in each.items():
             ends = "".join(file.partition("{item}")[2] for file in files)
-            name = re.sub("[-.]", "_", kind + re.sub(r"\.(csv|svg)", "", ends))
+            name = re.sub("[-.]", "_", kind + ends.replace(".csv", ""))
             how: dict[str, Any] = {"script": "tables", "priority": 1, "group": self._group}
             how = how | self._asks(keys) if kind == "table" else {}
             yield Job(name, files, lambda w, kind=kind: self._own(kind, w.item), f"{{item}}-{kind}",
@@ -289,10 +290,11 @@ class Run:
                   {"item": drawn, "end": one_of(FORMATS[1:])})  # fmt: skip
 
     def _own(self, kind: str, key: str) -> list[Call]:
-        """Calls of an item behind its 'table', made at once, its 'figure' or its 'page'."""
-        if kind == "table":
-            return [self.table(key)] if self.items[key][1].table else []
-        return self.figure(key) if kind == "figure" else self.page(key)
+        """Calls of an item: its 'table' if it is made at once, or to 'show' its figure and page."""
+        table = self.items[key][1].table
+        if kind == "show":
+            return self.figure(key) + self.page(key)
+        return [self.table(key)] if table and not table.for_each else []
 
     def _group(self, wildcards: Any) -> str:  # noqa: ANN401 - Snakemake's
         """Group of the job of a table: with what it reads, if it reads any."""

@@ -116,10 +116,12 @@ def test_cheap_tables_share_a_job_and_others_have_one_of_their_own():
     assert jobs["inid_2024_grids"].outputs == ["results/inid-2024/cheap.csv"]
     assert jobs["table"].wildcards == {"item": re.escape("inid-2024/long")}
     assert jobs["inid_2024_figures"].outputs == ["figures/inid-2024/cheap.svg"]
-    assert jobs["figure"].outputs == ["figures/{item}.svg"]
-    assert jobs["page_md_tex"].outputs == ["results/{item}.md", "results/{item}.tex"]
+    shown = ["figures/{item}.svg", "results/{item}.md", "results/{item}.tex"]
+    assert jobs["show_svg_md_tex"].outputs == shown
     assert jobs["table_beside"].outputs == [f"results/{{item}}{end}.csv" for end in ("", "-beside")]
-    groups = [jobs[name].group for name in ("inid_2024_sweep_tasks", "inid_2024_grids", "figure")]
+    groups = [
+        jobs[name].group for name in ("inid_2024_sweep_tasks", "inid_2024_grids", "show_svg_md_tex")
+    ]
     assert groups == ["experiments", "tables", "collected"]
     reading, long = (
         jobs[name].group(SimpleNamespace(item=f"inid-2024/{item}"))
@@ -131,7 +133,7 @@ def test_cheap_tables_share_a_job_and_others_have_one_of_their_own():
 def test_a_figure_needs_no_table_of_its_own():
     drawn = Item(id="drawn", caption="A run.", figure=Figure(function="toy.draw", reads=("long",)))
     jobs = {job.name: job for job in run(LONG, drawn).jobs()}
-    assert jobs["figure"].wildcards == {"item": re.escape("inid-2024/drawn")}
+    assert jobs["show_svg"].wildcards == {"item": re.escape("inid-2024/drawn")}
 
 
 def test_no_file_is_made_by_two_rules_and_every_file_by_one():

@@ -140,7 +140,7 @@ class VectorNoise(ABC):
 
     def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
         """Coordinates drawn in one way, by what noise, and its scales: here all, by this noise."""
-        yield np.arange(self.dimension), self, np.ones(self.dimension)
+        return iter([(np.arange(self.dimension), self, np.ones(self.dimension))])
 
     @abstractmethod
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:

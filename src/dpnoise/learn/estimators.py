@@ -209,7 +209,12 @@ class PrivateDescent(PrivateFit, BaseEstimator):
         if noisy:
             warn_of_large_delta(type(self).__name__, delta, size, "N", stacklevel=4)
             if small:
-                self._warn_of_small_budget(size, features + centred, stacklevel=4)
+                message = (
+                    f"{type(self).__name__}: epsilon={self.epsilon:g} with {size} records and "
+                    f"{schedule.columns} coefficients leave little beside noise: expect a fit that "
+                    "is mostly noise. Take more records, fewer features or a larger epsilon"
+                )
+                warnings.warn(message, SmallBudgetWarning, stacklevel=4)
             warn_behind_leaks(self, stacklevel=5)
             warn_of_repeated_fits(self, stacklevel=5)
         rows, targets = bounded(X, targets, usable, ranges, target, intercept=centred)
@@ -289,15 +294,6 @@ class PrivateDescent(PrivateFit, BaseEstimator):
                 for one, noise in zip(problems, unit, strict=True)
             ]
         )
-
-    def _warn_of_small_budget(self, size: int, coordinates: int, *, stacklevel: int) -> None:
-        """Warning, from public numbers alone, that the noise is too large for a fit."""
-        message = (
-            f"{type(self).__name__}: epsilon={self.epsilon:g} with {size} records and "
-            f"{coordinates} coefficients leave little beside noise: expect a fit that is mostly "
-            "noise. Take more records, fewer features or a larger epsilon"
-        )
-        warnings.warn(message, SmallBudgetWarning, stacklevel=stacklevel + 1)
 
 
 def chosen_descent(

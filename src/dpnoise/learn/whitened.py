@@ -24,7 +24,7 @@ throughout:
 -   The m T gradients have equal noise, and the matrix that of k releases averaged. Squares of mu
     add up, so that the account is that of k + m T equal releases: `coordinate_noise` has it.
 
-Rounding: sums of N terms in double precision, in whatever order, are off by a relative (N + K)
+Rounding: sums of N terms in double precision, in whatever order, are off by a relative (N + 1)
 2^-53 of the sum of their norms, at either neighbour; a computed |z e| exceeds C by a relative
 (K + 8) 2^-53. Sensitivities are enlarged by (N^2 + K + 64) 2^-51.
 

@@ -123,8 +123,7 @@ class IntegerVector(VectorNoise):
 
     def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
         """The coordinates of each distribution."""
-        for noise, at in self._groups.items():
-            yield at, noise, np.ones(at.size)
+        return ((at, noise, np.ones(at.size)) for noise, at in self._groups.items())
 
     def _each(self, value: Callable[[IntegerNoise], float]) -> Array:
         """A number of each coordinate, shape (K,)."""

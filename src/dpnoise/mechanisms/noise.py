@@ -194,9 +194,11 @@ class BlockNoise(RealVectorNoise, EqualByValue):
 
     def parts(self) -> Iterator[tuple[IntArray, Any, Array]]:
         """Those of the blocks."""
-        for indices, block in self.blocks:
-            for at, noise, scales in block.parts():
-                yield indices[at], noise, scales
+        return (
+            (indices[at], noise, scales)
+            for indices, block in self.blocks
+            for at, noise, scales in block.parts()
+        )
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set: all blocks together; None if not known."""

@@ -50,6 +50,7 @@ BUDGETS = [
     (30.0, 0.1),
     (100.0, 1e-6),
 ]
+SUBBOTIN = pytest.param("subbotin", marks=pytest.mark.slow)
 
 
 def random_budgets(seed, count):
@@ -57,7 +58,7 @@ def random_budgets(seed, count):
     return zip(10 ** rng.uniform(-3, 1.5, count), 10 ** rng.uniform(-12, -0.05, count), strict=True)
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "subbotin", "huber", "laplace", "gaussian"])
+@pytest.mark.parametrize("family", [*FAMILIES, SUBBOTIN, "huber", "laplace", "gaussian"])
 def test_result_is_private_by_the_definition(family):
     budgets = [*BUDGETS, *random_budgets(3, 8)] if family in FAMILIES else random_budgets(4, 6)
     for epsilon, delta in budgets:
@@ -84,7 +85,7 @@ def alternatives(family, rng):
         yield noise.scaled(1.0 / noise.std())
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "huber", "subbotin"])
+@pytest.mark.parametrize("family", [*FAMILIES, "huber", SUBBOTIN])
 def test_no_random_shape_is_private_with_less_variance(family):
     rng = np.random.default_rng(17)
     budgets = [*random_budgets(5, 4), (0.3, 0.2), (3.0, 0.3)]

@@ -6,11 +6,12 @@ import pytest
 from dpnoise import DiscreteStaircase, Staircase, calibrate, vector_profile
 from dpnoise.calibration import staircase_search
 from dpnoise.privacy.lattice.bounds import lattice_bounds
+from for_all import thinned
 
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "dimension"),
-    [(1.0, 1e-6, 1), (3.0, 0.3, 1), (1.0, 1e-6, 20), (1.0, 1e-6, 100), (10.0, 1e-3, 3)],
+    thinned([(1.0, 1e-6, 1), (1.0, 1e-6, 100), (1.0, 1e-6, 20), (3.0, 0.3, 1), (10.0, 1e-3, 3)]),
 )
 def test_certified_and_better_than_a_share_of_epsilon_each(epsilon, delta, dimension):
     budget = {"epsilon": epsilon, "dimension": dimension, "sensitivity": 2.0}
@@ -30,6 +31,7 @@ def test_certified_and_better_than_a_share_of_epsilon_each(epsilon, delta, dimen
         assert other.var() >= found.variance * (1.0 - 1e-7) or not private, other
 
 
+@pytest.mark.slow
 def test_a_delta_that_the_account_resolves_only_beyond_the_share():
     found = calibrate("staircase", epsilon=0.2, delta=1.7e-12, dimension=50)
     pure = calibrate("staircase", epsilon=0.2, dimension=50)
@@ -50,13 +52,15 @@ def test_a_delta_too_small_to_be_used_leaves_the_pure_staircase(monkeypatch):
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "size", "dimension"),
-    [
-        (1.0, 1e-6, 7, 1),
-        (3.0, 0.1, 7, 1),
-        (1.0, 1e-6, 7, 20),
-        (10.0, 1e-3, 5, 3),
-        (3.0, 0.1, 50, 9),
-    ],
+    thinned(
+        [
+            (1.0, 1e-6, 7, 1),
+            (3.0, 0.1, 50, 9),
+            (1.0, 1e-6, 7, 20),
+            (3.0, 0.1, 7, 1),
+            (10.0, 1e-3, 5, 3),
+        ]
+    ),
 )
 def test_no_fall_of_integer_noise_is_better(epsilon, delta, size, dimension):
     budget = {"epsilon": epsilon, "dimension": dimension, "sensitivity": size}

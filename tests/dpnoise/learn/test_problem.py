@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpnoise.learn.problem import make_problem
+from dpnoise.learn.cd import descend
+from dpnoise.learn.problem import farthest_fit, make_problem
 from for_all import for_all
 
 rng = np.random.default_rng(5)
@@ -60,6 +61,21 @@ def test_smoothness_bounds_the_curvature(loss):
         assert np.all(np.array(curvature) <= 1 + 1e-5)
         if loss == "squared" or not at.any():
             assert curvature == pytest.approx(np.ones(4), rel=1e-5)
+
+
+def test_no_descent_goes_farther_than_the_bound_for_all_of_them():
+    """Of three descents one has most of the noise, and data in [-1, 1] that push one way."""
+    data, target = np.column_stack([np.ones(30), np.linspace(0.9, 1.0, 30)]), -np.ones(30)
+    data[0, 0] = 0.9  # a column that varies
+    problem = make_problem(data, target, loss="squared")
+    noise = rng.normal(size=(3, 4, 2)) * [[[1.0]], [[1e4]], [[10.0]]]
+    bounds = [
+        farthest_fit(problem, step=0.5, clip=2.0, noise=part)
+        for part in (noise, noise[:1], noise[1:2], noise[2:])
+    ]
+    fits = descend(problem, steps=[0.5], clips=[2.0], noise=noise)[0, 0] @ data.T - target
+    assert np.all(np.abs(fits).max(axis=1) <= bounds[1:])
+    assert bounds[0] == max(bounds[1:]) == bounds[2] > 10.0 * bounds[3]
 
 
 def with_column(values):

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -47,15 +46,6 @@ _PERIODS = 1.06 ** np.arange(200.0)
 _STEPS = np.geomspace(0.1, 1e3, 16)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
 _CHUNK = 1 << 15  # stretches times points evaluated at once
-
-
-class OnLine(Protocol):
-    """A transform on its line through c, and an epsilon."""
-
-    transform: LossTransform
-    line: Line
-    c: float
-    epsilon: float
 
 
 class TrapezoidPlan(NamedTuple):
@@ -225,16 +215,6 @@ def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
     return copies @ log_z.real, copies @ log_z.imag
 
 
-@dataclass
-class _Still:
-    """A line at epsilon = 0."""
-
-    transform: LossTransform
-    line: Line
-    c: float
-    epsilon: float = 0.0
-
-
 class LineTerms:
     """The terms of a plan on the line of a rule, which serve every epsilon.
 
@@ -244,12 +224,11 @@ class LineTerms:
     def __init__(self, rule: Rule, plan: TrapezoidPlan) -> None:
         step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
         size = max(_CHUNK // max(rule.transform.rows, 1), 256)
-        still = _Still(rule.transform, rule.line, c)
         self._blur, self._u = blur, step * np.arange(plan.points + 1.0)
         parts, doubts = [], np.zeros(2)
         for start in range(0, plan.points + 1, size):
             u = self._u[start : start + size]
-            factor, error = product_on_line(still, u, plan.level)
+            factor, error = product_on_line(rule.line, u, plan.level)
             if start == 0:
                 factor[0] *= 0.5
                 error[0] *= 0.5
@@ -281,16 +260,16 @@ class LineTerms:
         return TruncatedSums(delta, doubt, blur * density, blur * density_doubt)
 
 
-def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, Array]:
-    """exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
-    transform, line = rule.transform, rule.line
+def product_on_line(line: Line, u: Array, level: int) -> tuple[ComplexArray, Array]:
+    """M(s) / M(c) on the line through c, less what is removed, and error bounds."""
+    transform = line.transform
     copies, gaussian = transform.copies, transform.gaussian
     values = line.values(u)
     atoms, continuous = values.atoms / line.norm, values.continuous / line.norm
     doubt = values.error / line.norm + 4.0 * _EPS
     size, phase = _log_power(atoms + continuous, copies)
     size = size - 0.5 * gaussian * u * u
-    turn = 0.5 * gaussian * (2.0 * rule.c + 1.0) * u - rule.epsilon * u
+    turn = 0.5 * gaussian * (2.0 * line.c + 1.0) * u
     factor = np.exp(size + 1j * (phase + turn))
     spins = 32.0 * _EPS * (np.abs(turn) + 4.0 * copies.sum() + 4.0)
     if level == 0:

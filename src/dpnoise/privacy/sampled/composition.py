@@ -180,7 +180,8 @@ _CLOSED = 1e-11  # relative rounding of the chance of a sample
 _TRIES = 3
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
-_SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
+_SHARP = 5e-7  # relative gap of delta up to which nothing else is tried
+_SERVES = 5e-6  # and that of a line in a search for epsilon
 _ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
@@ -377,8 +378,13 @@ class Composition:
         """Evaluations in all."""
         return self._work + self._before + sum(one.work for one in self._lattices.values())
 
-    def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
-        """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
+    def log_delta(
+        self, epsilon: float, direction: str, guess: float | None = None, aim: float = 0.0
+    ) -> LogBounds:
+        """Bounds on log delta in one direction; `guess` is what it is about, if that is known.
+
+        Lines serve where their gap is at most `aim`, or next to nothing.
+        """
         if not self.every and self.alone:
             return NOTHING
         if self.alone and sum(self.every.values()) == 1:
@@ -391,8 +397,8 @@ class Composition:
             return NOTHING
         found = UNKNOWN
         if self._lines is not None:
-            found = self._lines.log_delta(epsilon, direction, guess, self.close)
-            if found.gap <= max(_SHARP, self.close):
+            found = self._lines.log_delta(epsilon, direction, guess, max(aim, self.close))
+            if found.gap <= max(aim, _SHARP, self.close):
                 return found
         low, high = self._known(epsilon, direction) if self.every else (-math.inf, 0.0)
         if self._lattice_serves:
@@ -476,7 +482,7 @@ class Composition:
             return 0.0, 0.0
         self._before += self._work
         search = EpsilonSearch(
-            lambda epsilon: self.log_delta(epsilon, direction, log_delta),
+            lambda epsilon: self.log_delta(epsilon, direction, log_delta, _SERVES),
             log_delta,
             lambda: self._work > min(_MOST_SEARCH, self._most),
         )

@@ -311,7 +311,6 @@ class Contour:
     def __init__(self, tilts: Tilts, c: float, middle: float) -> None:
         self.transform, self.c, self.tilts = tilts.transform, c, tilts
         self.middle, self.rest = middle, tilts.transform.log_cut
-        self.epsilon = 0.0  # of what `product_on_line` returns
         self.line = self.transform.line(c)
         curve = np.interp(math.log(c), np.log(tilts.c), tilts.square)
         self.spread = math.sqrt(curve + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2)
@@ -364,7 +363,7 @@ class Contour:
             return False
         self.tail = float(tails[enough[0]])
         self._u = step * np.arange(points + 1.0)
-        factor, error = product_on_line(self, self._u, 0)  # type: ignore[arg-type]  # of its interface
+        factor, error = product_on_line(self.line, self._u, 0)  # type: ignore[arg-type]  # of its interface
         s = c + 1j * self._u
         pole = s * (s + 1.0)
         whole = np.full(points + 1, step / math.pi)

@@ -12,12 +12,12 @@ minimum, or where the descent without noise or clipping (step 1 / M_i) is after 
 combination changes open choices, several together. Both have `variant_replications`, the chosen
 reading has more.
 
-Most of the grid can never win. So the trials of the first `pilot` replications (of the first one,
-for a combination) are run first, to leave out what errs too much: a configuration whose NMSE,
-averaged over the better half of these trials, exceeds `keep` times the smallest mean over all of
-them. It is given up as soon as that is known. The last `audit` replications start from the whole
-grid again, and say whether something that was left out would have won. In each replication a
-configuration is given up once it has lost (`run_for_best`).
+Most of the grid can never win. So the trials of the first replication, the pilot, are run first, to
+leave out what errs too much: a configuration whose NMSE, averaged over the better half of these
+trials, exceeds `keep` times the smallest mean over all of them. It is given up as soon as that is
+known. The last `audit` replications start from the whole grid again, and say whether something that
+was left out would have won. In each replication a configuration is given up once it has lost
+(`run_for_best`).
 
 Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
 whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
@@ -170,8 +170,6 @@ class _Repeated:
         others: Runs | None = None,
     ) -> None:
         self.settings, self.dataset, self.variants = settings, dataset, variants
-        # one replication for what has fewer of them
-        self.pilot = 1 if others else settings.pilot
         asked: dict[Key, set[int]] = {}
         for variant in variants.values():
             for key in _keys(variant):
@@ -194,7 +192,7 @@ class _Repeated:
 
     def rows(self, count: int, threads: int) -> list[list[Any]]:
         """Rows of the table, of so many replications; the pilot comes first."""
-        pilot = range(self.trials[self.pilot - 1].stop)
+        pilot = range(self.settings.trials)
         contests, keep = self._contests(0), self.settings.keep
         run_for_best(self.runs, pilot, contests, threads, keep=keep)
         self.runs.thin(pilot, contests, keep)

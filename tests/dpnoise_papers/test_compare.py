@@ -1,7 +1,7 @@
 import pytest
 
 from dpnoise_papers import cli
-from dpnoise_papers.run.compare import compare
+from dpnoise_papers.compare import compare
 
 TABLE = "name,x,note\na,1.0,one\nb,2e-300,two\nc,,three\n"
 
@@ -34,10 +34,13 @@ def test_equal_folders(folders_compare):
             ["3 cells differ, not as numbers (row 3: '' before, '4' now)"],
         ),
         (TABLE.replace("two", "2").replace("1.0", "1"), ["column 'x': 1 of 3", "column 'note'"]),
-        (TABLE.replace("note", "text"), ["'note' is missing", "'text' is new"]),
-        (TABLE + "d,1,x\n", ["3 rows before, 4 now"]),
+        (
+            TABLE.replace("note", "text"),
+            ["note before, 3 rows of name, x, text now"],
+        ),
+        (TABLE + "d,1,x\n", ["4 rows of name, x, note now"]),
         (TABLE.replace("\n", "\r\n"), ["the same cells, written with other bytes"]),
-        ("x,name,note\n1.0,a,one\n2e-300,b,two\n,c,three\n", ["columns in another order"]),
+        ("x,name,note\n1.0,a,one\n2e-300,b,two\n,c,three\n", ["3 rows of x, name, note now"]),
         (TABLE + "d,1,x,y,z\n", ["not readable as a table"]),
     ],
 )

@@ -69,22 +69,22 @@ def _differences(old: Path, new: Path) -> list[str]:
         before, after = map(read_texts, (old, new))
     except ValueError:  # pandas' ParserError and UnicodeDecodeError included
         return ["other bytes, not readable as a table"]
-    words = [f"column {name!r} is missing" for name in before if name not in after]
-    words += [f"column {name!r} is new" for name in after if name not in before]
-    if len(before) != len(after):
-        return [*words, f"{len(before)} rows before, {len(after)} now"]
-    if not words and list(before) != list(after):
-        words.append("columns in another order")
-    for name in before.columns.intersection(after.columns):
-        one, two = before[name], after[name]
-        x, y = (pd.to_numeric(cells, errors="coerce").to_numpy(float) for cells in (one, two))
-        scale = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(float).tiny)
-        by = np.nan_to_num(np.abs(x / scale - y / scale), nan=np.inf)  # of what is no number
-        by[(one == two).to_numpy()] = -1.0
-        if np.any(by >= 0):
-            row = int(np.argmax(by))
-            how = f"by at most {by[row]:.2g} of the value" if by[row] < np.inf else "not as numbers"
-            told = f"row {row + 1}: {one[row][:40]!r} before, {two[row][:40]!r} now"
-            differ = f"{np.sum(by >= 0)} of {len(by)} cells differ"
+    one, two = (f"{len(table)} rows of {', '.join(map(str, table))}" for table in (before, after))
+    if one != two:
+        return [f"{one} before, {two} now"]
+    tables = before, after
+    x, y = (one.apply(pd.to_numeric, errors="coerce").to_numpy(float) for one in tables)
+    was, now = (one.to_numpy() for one in tables)
+    scale = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(float).tiny)
+    by = np.nan_to_num(np.abs(x / scale - y / scale), nan=np.inf)  # of what is no number
+    by[was == now] = -1.0
+    words = []
+    for column, name in enumerate(before):
+        row, cells = int(by[:, column].argmax()), int(np.sum(by[:, column] >= 0))
+        most = by[row, column]
+        how = f"by at most {most:.2g} of the value" if most < np.inf else "not as numbers"
+        told = f"row {row + 1}: {was[row, column][:40]!r} before, {now[row, column][:40]!r} now"
+        if cells:
+            differ = f"{cells} of {len(by)} cells differ"
             words.append(f"column {name!r}: {differ}, {how} ({told})")
     return words or ["the same cells, written with other bytes"]

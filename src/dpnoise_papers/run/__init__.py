@@ -1,1 +1,0 @@
-"""A run as a whole: what came out of it, and from what."""
