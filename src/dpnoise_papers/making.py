@@ -23,7 +23,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpnoise_papers import progress
 from dpnoise_papers.result_files import file_digest, read_table, settings_digest, write_text
 
 if TYPE_CHECKING:
@@ -95,7 +94,6 @@ def job(snakemake: Any) -> Iterator[list[str]]:  # noqa: ANN401 - Snakemake has 
     lines: list[str] = []
     path = snakemake.log[0]
     write_text(UNFINISHED, path)
-    progress.name_job("/".join(Path(path).with_suffix("").parts[-2:]))
     calls = {file: call for call in snakemake.params.get("calls", []) for file in call["outputs"]}
     try:
         yield lines

@@ -113,6 +113,8 @@ def test_a_data_set_is_one_job_that_is_told_its_own_settings_only():
 
 def test_cheap_tables_share_a_job_and_others_have_one_of_their_own():
     jobs = {job.name: job for job in run().jobs()}
+    names = ("inid_2024_grids", "inid_2024_figures", "table", "table_beside", "show_svg_md_tex")
+    assert set(jobs) == {"inid_2024_sweep_tasks", *names, "picture"}
     assert jobs["inid_2024_grids"].outputs == ["results/inid-2024/cheap.csv"]
     assert jobs["table"].wildcards == {"item": re.escape("inid-2024/long")}
     assert jobs["inid_2024_figures"].outputs == ["figures/inid-2024/cheap.svg"]

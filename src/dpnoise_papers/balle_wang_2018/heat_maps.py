@@ -25,7 +25,6 @@ from dpnoise.denoise.trend_filtering import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
 from dpnoise.privacy.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.data.city import l2_sensitivity
-from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def heat_maps(
     maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
     rows: list[dict[str, object]] = []
     errors: dict[str, Array] = {}
-    for method in counted(settings.methods, "methods"):
+    for method in settings.methods:
         found = releases.estimates(method, epsilon)
         maps[method], penalty, freedom = found[0]
         rmse = np.sqrt([np.mean((estimate - truth) ** 2) for estimate, _, _ in found])
@@ -155,7 +154,7 @@ def heat_map_errors(
     hour, methods = int(part), settings.methods
     releases, source = _Releases(city_settings, settings, city, hour), city.hours[hour].source
     rows = []
-    for epsilon in counted(settings.epsilons, "epsilons"):
+    for epsilon in settings.epsilons:
         errors = {
             method: np.array([
                 np.mean((estimate - releases.truth) ** 2)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from dpnoise.learn.cd import descend
-from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -225,14 +224,11 @@ def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array |
 
 
 def in_threads(
-    work: Callable[[_Job], _Result], jobs: Collection[_Job], threads: int, what: str = ""
+    work: Callable[[_Job], _Result], jobs: Collection[_Job], threads: int
 ) -> list[_Result]:
-    """Results in the order of the jobs, whatever the number of threads.
-
-    The progress of long ones is told, as so many of `what`.
-    """
+    """Results in the order of the jobs, whatever the number of threads."""
     if threads == 1:
-        return [work(job) for job in (counted(jobs, what) if what else jobs)]
+        return [work(job) for job in jobs]
     with ThreadPoolExecutor(threads) as pool:
         results = [pool.submit(work, job) for job in jobs]
-        return [one.result() for one in (counted(results, what) if what else results)]
+        return [one.result() for one in results]

@@ -30,7 +30,6 @@ from dpnoise.noise import FlippedHuber, Gaussian, Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise_papers.flipped_huber_2023.variances import search
 from dpnoise_papers.pages import describe
-from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,7 +213,7 @@ def limit(settings: Limit) -> pd.DataFrame:
     """
     deltas, epsilons = sorted(settings.deltas), sorted(settings.epsilons)
     pairs = list(product(settings.costs, epsilons))
-    limits = {pair: _limits(*pair, deltas, settings.gap) for pair in counted(pairs, "limits")}
+    limits = {pair: _limits(*pair, deltas, settings.gap) for pair in pairs}
     rows = []
     for cost, delta, epsilon in product(settings.costs, deltas, epsilons):
         bounds = limits[cost, epsilon][delta]

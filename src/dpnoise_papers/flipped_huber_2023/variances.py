@@ -38,7 +38,6 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
 from dpnoise_papers.pages import describe, parameters
-from dpnoise_papers.progress import counted
 from dpnoise_papers.settings import values
 
 if TYPE_CHECKING:
@@ -407,7 +406,7 @@ def vector_variances(settings: VectorVariances) -> pd.DataFrame:
     asked for.
     """
     budgets = list(product(settings.dimensions, settings.deltas, settings.epsilons))
-    rows = [row for budget in counted(budgets, "budgets") for row in _rows(settings, *budget)]
+    rows = [row for budget in budgets for row in _rows(settings, *budget)]
     return _over_search_spaces(pd.DataFrame(rows, columns=COLUMNS))
 
 
@@ -449,7 +448,7 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
     """
     rows = []
     cases = list(product(settings.budgets, settings.dimensions))
-    for (epsilon, delta), dimension in counted(cases, "calibrations"):
+    for (epsilon, delta), dimension in cases:
         found, gaussian, laplace = (
             calibrate(name, epsilon=epsilon, delta=delta, dimension=dimension)
             for name in ("flipped-huber", "gaussian", "laplace")

@@ -197,7 +197,7 @@ class _Repeated:
         run_for_best(self.runs, pilot, contests, threads, keep=keep)
         self.runs.thin(pilot, contests, keep)
         numbers = range(count)
-        in_threads(self._replicate, numbers, threads, "replications")
+        in_threads(self._replicate, numbers, threads)
         return [row for number in numbers for row in self._rows(number)]
 
     def _made(self, number: int) -> dict[str, NoiseVariant]:

@@ -367,10 +367,10 @@ def descent_orders(
 
     pilots = [(first, scheme) for scheme in SCHEMES]
     later = [(order, scheme) for order in orders if order != first for scheme in SCHEMES]
-    done = dict(zip(pilots, in_threads(work, pilots, threads, "searches"), strict=True))
+    done = dict(zip(pilots, in_threads(work, pilots, threads), strict=True))
     for (_, scheme), (found, *_) in done.items():
         kept[scheme] = found.coarse <= settings.keep * found.coarse.min()
-    done |= zip(later, in_threads(work, later, threads, "searches"), strict=True)
+    done |= zip(later, in_threads(work, later, threads), strict=True)
     parts = {"printed": slice(trials), "fresh": slice(trials, None)}
     rows = []
     for (order, scheme), (found, errors, whole, missed) in done.items():

@@ -62,7 +62,6 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.pca import dominant, maximum_loss, second_moment_scales, symmetric
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import epsilon_at
-from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -391,7 +390,7 @@ def dp_pca_table(
     ]
     results = np.empty((trials, len(mechanisms), 2))
     with threadpool_limits(1):
-        for trial in counted(range(trials), "trials"):
+        for trial in range(trials):
             scope = settings.seed, "dp-pca", model, trial
             X = draw_samples(
                 model, generator(*scope, "data"), samples=settings.samples, features=features,
