@@ -52,6 +52,8 @@ def test_blocks_add_up():
     parts = Blocks((RadialStaircase(), RadialStaircase()))
     found = parts.bound(product, 1.0, 0.0, np.ones(5))
     assert math.isclose(found, radial(2) + 4 * radial(3), rel_tol=1e-9)
+    largest = replace(parts, error="max").bound(product, 1.0, 0.0, np.ones(5))
+    assert math.isclose(largest, max(radial(2), 4 * radial(3)), rel_tol=1e-9)
     assert parts.bound(L2(1.0, 5), 1.0, 0.0, np.ones(5)) == 0.0
     assert Blocks((RadialStaircase(),)).bound(product, 1.0, 0.0, np.ones(5)) == 0.0
 
