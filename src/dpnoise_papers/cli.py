@@ -186,7 +186,7 @@ def gpu_visit(files: tuple[str, ...], minutes: float) -> int:
 @click.option("--ignore", multiple=True, metavar="PATTERN", help="Files not to compare.")
 def compare(old: str, new: str, ignore: tuple[str, ...]) -> int:
     """Compare two folders of results, file by file."""
-    from dpnoise_papers.compare import compare as find
+    from dpnoise_papers.review.run import compare as find
 
     found = find(old, new, ignore)
     for name, differences in found.differing.items():
@@ -229,7 +229,7 @@ def verify(
         outcome = change(*files, folder=folder or "", seed=seed)
         print("\n".join(outcome.lines()))
         return int(bool(outcome.wrong))
-    from dpnoise_papers.run import differing
+    from dpnoise_papers.review.run import differing
     from dpnoise_papers.verify.run import verify as recompute
 
     report = recompute(*files, folder=folder or "", share=share, seed=seed, cores=cores)
@@ -244,7 +244,7 @@ def verify(
 @_folder
 def outcome(files: tuple[str, ...], folder: str | None) -> int:
     """Say what came out of a run; 1 where data are missing or a file is not what was made."""
-    from dpnoise_papers.run import outcome as find
+    from dpnoise_papers.review.run import outcome as find
 
     found = find(_run(files, folder))
     print("\n".join(found.lines))

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dpnoise_papers.compare import compare
+from dpnoise_papers.review.run import compare
 from pipeline_copy import copy_into
 
 # An experiment, compiled code, a data set, cheap and long tables, figures and a page.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dpnoise_papers.making import job
 from dpnoise_papers.result_files import write_text
-from dpnoise_papers.run import as_json
+from dpnoise_papers.review.run import as_json
 
 params = snakemake.params
 with job(snakemake) as log:

@@ -1,1 +1,1 @@
-"""The page for reviewers: every printed number with its verdict beside its figure, in one file."""
+"""For reviewers: outcome and provenance of a run, and a page with every printed number."""

@@ -7,7 +7,8 @@ since differs from it.
 
 The recorded run is the one that `docs/snapshot` keeps. A run of one's own may differ from it
 without a defect: data may be missing, and another processor or other versions may move a number
-across a threshold. Each verdict that differs is named with what is known of the reason.
+across a threshold. Each verdict that differs is named with what is known of the reason. Two folders
+of results, such as an author's and a reviewer's, are compared file by file.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ import re
 import subprocess
 from contextlib import suppress
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 from packaging.requirements import Requirement
 
 from dpnoise._version import __version__
@@ -215,3 +219,75 @@ def _json(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError):
         content = json.loads(path.read_text(encoding="utf-8"))
     return content if isinstance(content, dict) else {}
+
+
+class Comparison(NamedTuple):
+    """Files of two folders: with the same bytes, differing (how, in words), and ignored."""
+
+    same: list[str]
+    differing: dict[str, list[str]]
+    ignored: list[str]
+
+
+def compare(
+    old: str | os.PathLike[str], new: str | os.PathLike[str], ignore: Iterable[str] = ()
+) -> Comparison:
+    """Comparison of the files of two folders, but hidden ones.
+
+    Files that match a pattern of `ignore`, such as 'inid-2024/*.csv', are not compared, nor is
+    'provenance.json', which tells of date and machine. ValueError if a folder does not exist or
+    neither holds a file.
+    """
+    before, after = _files(Path(old)), _files(Path(new))
+    if not before and not after:
+        raise ValueError(f"compare: no files in {old} and {new}")
+    found = Comparison([], {}, [])
+    for name in sorted(before | after):
+        if any(fnmatch(name, pattern) for pattern in (PROVENANCE, *ignore)):
+            found.ignored.append(name)
+        elif how := _differences(Path(old, name), Path(new, name)):
+            found.differing[name] = how
+        else:
+            found.same.append(name)
+    return found
+
+
+def _files(folder: Path) -> set[str]:
+    """Paths of all files below a folder, but hidden ones."""
+    if not folder.is_dir():
+        raise ValueError(f"compare: no folder {folder}")
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {path.as_posix() for path in paths if not any(part[0] == "." for part in path.parts)}
+
+
+def _differences(old: Path, new: Path) -> list[str]:
+    """Words on how two files differ, none if they do not."""
+    if not (old.is_file() and new.is_file()):
+        return ["missing" if old.is_file() else "new"]
+    if old.read_bytes() == new.read_bytes():
+        return []
+    if old.suffix != ".csv":
+        return ["other bytes"]
+    try:
+        before, after = map(read_texts, (old, new))
+    except ValueError:  # pandas' ParserError and UnicodeDecodeError included
+        return ["other bytes, not readable as a table"]
+    one, two = (f"{len(table)} rows of {', '.join(map(str, table))}" for table in (before, after))
+    if one != two:
+        return [f"{one} before, {two} now"]
+    tables = before, after
+    x, y = (one.apply(pd.to_numeric, errors="coerce").to_numpy(float) for one in tables)
+    was, now = (one.to_numpy() for one in tables)
+    scale = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.finfo(float).tiny)
+    by = np.nan_to_num(np.abs(x / scale - y / scale), nan=np.inf)  # of what is no number
+    by[was == now] = -1.0
+    words = []
+    for column, name in enumerate(before):
+        row, cells = int(by[:, column].argmax()), int(np.sum(by[:, column] >= 0))
+        most = by[row, column]
+        how = f"by at most {most:.2g} of the value" if most < np.inf else "not as numbers"
+        told = f"row {row + 1}: {was[row, column][:40]!r} before, {now[row, column][:40]!r} now"
+        if cells:
+            differ = f"{cells} of {len(by)} cells differ"
+            words.append(f"column {name!r}: {differ}, {how} ({told})")
+    return words or ["the same cells, written with other bytes"]
