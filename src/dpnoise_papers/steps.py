@@ -274,9 +274,11 @@ class Run:
                 "tables", "experiments", priority=2, **self._asks(keys),
             )  # fmt: skip
         for (paper, what), calls in batches.items():
-            script, group = ("tables",) * 2 if what == "grids" else ("show", "collected")
+            grids = what == "grids"  # long, so that they do not end a run by themselves
+            script, group = ("tables",) * 2 if grids else ("show", "collected")
             yield Job(f"{paper.module}_{what}", outputs(calls), lambda _, calls=calls: calls,
-                      f"{paper.id}/{what}", {}, script, group, minutes=30)  # fmt: skip
+                      f"{paper.id}/{what}", {}, script, group, minutes=30,
+                      priority=2 * grids)  # fmt: skip
         for (kind, *files), keys in each.items():
             ends = "".join(file.partition("{item}")[2] for file in files)
             name = re.sub("[-.]", "_", kind + ends.replace(".csv", ""))
