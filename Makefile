@@ -57,7 +57,7 @@ SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=ru
 OWN = $(if $(RUN),runs/$(RUN)/)
 # Snakemake reads a config file itself, without a limit, and answers a wrong name with its traceback.
 CHECKED = $(if $(CONFIG),$(1)/dpnoise-papers config check config.yaml $(CONFIG))
-MINUTES = 8
+MINUTES = 6
 reproduce: $(RUNS)
 	$(call CHECKED,$(BIN))
 	@test -e $(OWN)results/verdicts.md || echo "make: no complete run in $(OWN)results: everything is computed first," \
