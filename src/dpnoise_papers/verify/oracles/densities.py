@@ -241,8 +241,10 @@ class Family(NamedTuple):
     shapes: tuple[float, float]
 
 
+# Nearer to Laplace noise than exp(9) flipped Huber noise leaves too few digits of its delta; where
+# the minimum lies there, Laplace noise stands for it.
 FAMILIES = {
-    "flipped-huber": Family(lambda shape, scale: flipped_huber(shape * scale, scale), (-6.0, 12.0)),
+    "flipped-huber": Family(lambda shape, scale: flipped_huber(shape * scale, scale), (-6.0, 9.0)),
     "offset-symmetric-gaussian": Family(
         lambda shape, scale: offset_symmetric_gaussian(shape * scale, scale), (-6.0, 12.0)
     ),
