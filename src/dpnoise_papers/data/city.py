@@ -22,8 +22,8 @@ for each cab and hour, the l2 sensitivity is
 
 Five trips have ten events; Delta = 5 needs five *events*, and adding or removing a cab.
 
-A street map
-has many more nodes, which only give a road its shape. The graph of junctions is what remains of
+A street map has many more nodes than junctions, which only give a road its shape. The graph of
+junctions is what remains of
 
 1. the segments without direction, repetition and segments of a node to itself,
 2. their largest connected component,
